@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SLAB_TYPES_H
+#define SLAB_TYPES_H
+
+#include <glib.h>
+
+/* Linux release as one comparable integer: SLAB_KERNEL(6, 5). */
+#define SLAB_KERNEL(major, minor) ((guint) (major) *1000u + (guint) (minor))
+
+/* Creation flags of a kmem_cache, under the kernel's own names (include/linux/slab.h). */
+typedef enum
+{
+    SLAB_HWCACHE_ALIGN = 1u << 0,
+    SLAB_TYPESAFE_BY_RCU = 1u << 1,
+    SLAB_CONSISTENCY_CHECKS = 1u << 2, /* slub_debug=F */
+    SLAB_RED_ZONE = 1u << 3,           /* slub_debug=Z */
+    SLAB_POISON = 1u << 4,             /* slub_debug=P */
+    SLAB_STORE_USER = 1u << 5,         /* slub_debug=U */
+    SLAB_TRACE = 1u << 6,              /* slub_debug=T */
+    SLAB_RECLAIM_ACCOUNT = 1u << 7,
+    SLAB_ACCOUNT = 1u << 8,
+    SLAB_CACHE_DMA = 1u << 9,
+    SLAB_CACHE_DMA32 = 1u << 10,
+    SLAB_NOLEAKTRACE = 1u << 11,
+    SLAB_NO_MERGE = 1u << 12,
+    SLAB_NO_OBJ_EXT = 1u << 13,
+    SLAB_KMALLOC = 1u << 14,
+    SLAB_FAILSLAB = 1u << 15,
+} SlabFlags;
+
+#define SLAB_DEBUG_FLAGS                                                                                               \
+    ((guint) (SLAB_CONSISTENCY_CHECKS | SLAB_RED_ZONE | SLAB_POISON | SLAB_STORE_USER | SLAB_TRACE))
+
+/* SLUB_STATS counters: enum suffix as in the kernel, sysfs name. Includes those of generations that only later
+ * files implement, so that tables keep their columns. */
+#define SLAB_STATS(ROW)                                                                                                \
+    ROW(ALLOC_FASTPATH, "alloc_fastpath")                                                                              \
+    ROW(ALLOC_SLOWPATH, "alloc_slowpath")                                                                              \
+    ROW(FREE_FASTPATH, "free_fastpath")                                                                                \
+    ROW(FREE_SLOWPATH, "free_slowpath")                                                                                \
+    ROW(FREE_FROZEN, "free_frozen")                                                                                    \
+    ROW(FREE_ADD_PARTIAL, "free_add_partial")                                                                          \
+    ROW(FREE_REMOVE_PARTIAL, "free_remove_partial")                                                                    \
+    ROW(ALLOC_FROM_PARTIAL, "alloc_from_partial")                                                                      \
+    ROW(ALLOC_SLAB, "alloc_slab")                                                                                      \
+    ROW(ALLOC_REFILL, "alloc_refill")                                                                                  \
+    ROW(ALLOC_NODE_MISMATCH, "alloc_node_mismatch")                                                                    \
+    ROW(FREE_SLAB, "free_slab")                                                                                        \
+    ROW(CPUSLAB_FLUSH, "cpuslab_flush")                                                                                \
+    ROW(DEACTIVATE_FULL, "deactivate_full")                                                                            \
+    ROW(DEACTIVATE_EMPTY, "deactivate_empty")                                                                          \
+    ROW(DEACTIVATE_TO_HEAD, "deactivate_to_head")                                                                      \
+    ROW(DEACTIVATE_TO_TAIL, "deactivate_to_tail")                                                                      \
+    ROW(DEACTIVATE_REMOTE_FREES, "deactivate_remote_frees")                                                            \
+    ROW(DEACTIVATE_BYPASS, "deactivate_bypass")                                                                        \
+    ROW(ORDER_FALLBACK, "order_fallback")                                                                              \
+    ROW(CMPXCHG_DOUBLE_CPU_FAIL, "cmpxchg_double_cpu_fail")                                                            \
+    ROW(CMPXCHG_DOUBLE_FAIL, "cmpxchg_double_fail")                                                                    \
+    ROW(CPU_PARTIAL_ALLOC, "cpu_partial_alloc")                                                                        \
+    ROW(CPU_PARTIAL_FREE, "cpu_partial_free")                                                                          \
+    ROW(CPU_PARTIAL_NODE, "cpu_partial_node")                                                                          \
+    ROW(CPU_PARTIAL_DRAIN, "cpu_partial_drain")
+
+typedef enum
+{
+#define ROW(name, sysfs) SLAB_STAT_##name,
+    SLAB_STATS(ROW)
+#undef ROW
+        SLAB_N_STATS
+} SlabStat;
+
+/* Lower-case sysfs file name of a counter; static storage. */
+const char *slab_stat_name(SlabStat stat);
+
+#endif
