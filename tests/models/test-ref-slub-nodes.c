@@ -132,6 +132,34 @@ test_popped_mismatch(gconstpointer kernel)
     ref_slub_free_all(slub);
 }
 
+/* The same with an empty slab where the node has enough: discarded. To 6.7 without the lock; since 6.8 under it, after
+ * the last free already took it in vain. */
+static void
+test_popped_mismatch_empty(gconstpointer kernel)
+{
+    guint release = GPOINTER_TO_UINT(kernel);
+    gboolean g1 = release < SLAB_KERNEL(6, 8);
+    Chance chance = {0};
+    RefParams p = two_nodes(release, &chance);
+    RefObject *a[5];
+
+    p.min_partial = 0;
+    RefSlub *slub = ref_slub_new(&p);
+    test_alloc_n(slub, 1, 5, a); /* slabs 0 and 1 on node 1 */
+    for (guint i = 0; i < 4; i++)
+        ref_slub_free(slub, 2, a[i]);
+    test_expect_cpu_list(slub, 2, "0");
+    ref_slub_alloc(slub, 2, 0);
+    test_expect_place(slub, 0, REF_PLACE_DISCARDED, -1);
+    test_expect_stats(slub, SLAB_STAT_ALLOC_SLOWPATH, 3, SLAB_STAT_ALLOC_FASTPATH, 3, SLAB_STAT_ALLOC_SLAB, 3,
+                      SLAB_STAT_DEACTIVATE_BYPASS, 1, SLAB_STAT_FREE_SLOWPATH, 4, SLAB_STAT_CPU_PARTIAL_FREE, 1,
+                      SLAB_STAT_FREE_FROZEN, g1 ? 3 : 0, SLAB_STAT_CPU_PARTIAL_ALLOC, release <= SLAB_KERNEL(6, 8),
+                      SLAB_STAT_ALLOC_NODE_MISMATCH, g1, SLAB_STAT_DEACTIVATE_REMOTE_FREES, g1,
+                      SLAB_STAT_DEACTIVATE_EMPTY, 1, SLAB_STAT_FREE_SLAB, 1, -1);
+    test_expect_locks(slub, REF_LOCK_SLAB_FREE, g1 ? 0 : 1, REF_LOCK_UNFREEZE_PARTIALS, g1 ? 0 : 1, -1);
+    ref_slub_free_all(slub);
+}
+
 /* Node 1's list holds n_on_node1 slabs of one free object; does an allocation on node 0 take one of them? */
 static void
 expect_any_partial(guint kernel, guint n_on_node1, guint ratio, gboolean skip, gboolean hit, guint n_asked)
@@ -277,6 +305,7 @@ test_add_node_tests(void)
         {"mismatch-deactivates", test_mismatch_deactivates},
         {"mismatch-full-and-empty", test_mismatch_full_and_empty},
         {"popped-mismatch", test_popped_mismatch},
+        {"popped-mismatch-empty", test_popped_mismatch_empty},
         {"any-partial", test_any_partial},
         {"explicit-node", test_explicit_node},
         {"memoryless", test_memoryless},

@@ -4,7 +4,7 @@
 
 #include "ref-slub.h"
 
-/* One CPU partial slab limit of 2, 4 objects a slab, min_partial 2, 4 CPUs on one node; see the source. */
+/* 4 objects a slab, min_partial 2, cpu partial limits of 4 objects and 2 slabs, 4 CPUs on one node. */
 RefParams test_params(guint kernel);
 
 /* The listed counters, in pairs (SlabStat, value) ended by -1, have these totals; all others are zero; and
