@@ -162,7 +162,7 @@ slub_cache_check(const SlubCache *cache)
             g_string_append_printf(why, "cpu %u: its slab is not frozen or listed; ", i);
         for (SlabId id = c->partial; id; id = arena->slab[id].next)
             if (arena->slab[id].flags & SLAB_ON_PARTIAL ||
-                !(arena->slab[id].flags & SLAB_FROZEN) == cache->generation->freezes_partial)
+                ((arena->slab[id].flags & SLAB_FROZEN) != 0) != cache->generation->freezes_partial)
                 g_string_append_printf(why, "cpu %u: slab %u of its partial list has flags %u; ", i, id,
                                        arena->slab[id].flags);
     }

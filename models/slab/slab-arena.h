@@ -33,7 +33,7 @@ typedef struct
     guint16 cache;      /* index of its kmem_cache */
     guint8 node;
     guint8 flags;
-    guint16 unused;
+    guint16 unused[3];
 } Slab;
 
 G_STATIC_ASSERT(sizeof(Slab) == 32);
