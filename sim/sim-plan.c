@@ -68,7 +68,8 @@ read_set(Recipe *recipe, const char *set, GError **error)
 {
     const char *sign = strchr(set, '=');
     if (sign == NULL || !sim_ini_text_is_clean(set, strlen(set))) {
-        g_set_error(error, SIM_ERROR, SIM_ERROR_PARSE, "--set %s: not understood (allowed: group.key=value)", set);
+        g_autofree char *shown = g_strescape(set, NULL);
+        g_set_error(error, SIM_ERROR, SIM_ERROR_PARSE, "--set %s: not understood (allowed: group.key=value)", shown);
         return FALSE;
     }
     g_autofree char *name = g_strstrip(g_strndup(set, (gsize) (sign - set)));
@@ -296,12 +297,14 @@ add_point(SimPlan *plan, const Recipe *recipe, const SimVariant *variant, SimSet
     SimConfig *config = sim_loader_resolve(recipe->loader, overrides, error);
     if (config == NULL)
         return FALSE;
+    /* File text, since a text value itself may hold tabs and line ends. */
+    g_autofree char *value = axis != NULL ? sim_value_to_file_text(axis->spec, &axis->value) : g_strdup("");
     Point *point = g_new0(Point, 1);
     point->config = config;
     point->variant = g_strdup(variant->name);
-    point->axis_value = g_strdup(axis != NULL ? axis->value.text : "");
-    point->label = axis != NULL ? g_strdup_printf("%s, %s = %s", variant->name, plan->axis_key, axis->value.text)
-                                : g_strdup(variant->name);
+    point->label =
+        axis != NULL ? g_strdup_printf("%s, %s = %s", variant->name, plan->axis_key, value) : g_strdup(variant->name);
+    point->axis_value = g_steal_pointer(&value);
     g_ptr_array_add(plan->points, point);
     return check_point(point, experiment, error);
 }

@@ -8,6 +8,7 @@
     "(allowed: [scenario], [plot NAME], [run], [sweep], [variant NAME], [machine], [costs], [cache NAME], [slub])"
 #define COST_FORM "(allowed: a time in ps, ns, us, ms or s, or TIME [LOW .. HIGH] SOURCE)"
 #define TIME_FORM "(allowed: a time in ps, ns, us, ms or s"
+#define SPAN_FORM TIME_FORM " from 0 s to 1000000 s)"
 
 static const SimConfig *
 only_config(const SimPlan *plan)
@@ -47,88 +48,88 @@ test_defaults(void)
     g_assert_null(sim_config_instances(config, "cache *")[0]);
 }
 
-/* One wrong line in line 3, or more where the row says so. */
+/* The text follows TOY_RUN; the wrong line is the third, and one further down for each '+' of the message. */
+static const struct {
+    const char *text, *message;
+} bad_values[] = {
+    {"warmup = 5", "[run] warmup = 5: a time needs a unit " SPAN_FORM},
+    {"warmup = -1 ns", "[run] warmup = -1 ns: a time cannot be negative " SPAN_FORM},
+    {"warmup =", "[run] warmup = : empty " SPAN_FORM},
+    {"warmup = 1000001 s", "[run] warmup = 1000001 s: out of range " SPAN_FORM},
+    {"warmpu = 5 ms", "[run] warmpu = 5 ms: unknown key; did you mean warmup? (allowed: warmup, duration, "
+                      "replications, seed, starts, precision, sample_interval, confidence)"},
+    {"replications = 0", "[run] replications = 0: out of range (allowed: a whole number from 1 to 10000)"},
+    {"replications = 10001", "[run] replications = 10001: out of range (allowed: a whole number from 1 to 10000)"},
+    {"replications = 1e6", "[run] replications = 1e6: not a whole number (allowed: a whole number from 1 to 10000)"},
+    {"replications = 0x10", "[run] replications = 0x10: not a whole number (allowed: a whole number from 1 to 10000)"},
+    {"replications = 5 # five",
+     "[run] replications = 5 # five: not a whole number (allowed: a whole number from 1 to 10000)"},
+    {"seed = -1", "[run] seed = -1: out of range (allowed: a whole number from 0)"},
+    {"seed = 99999999999999999999",
+     "[run] seed = 99999999999999999999: does not fit in 64 bits (allowed: a whole number from 0)"},
+    {"confidence = 95", "[run] confidence = 95: out of range (allowed: a number from 0.5 to 0.9999)"},
+    {"[slub]\ngeneration = frozn", "+[slub] generation = frozn: not one of the choices; did you mean frozen? "
+                                   "(allowed: frozen, delayed, sheaves)"},
+    {"[slub]\ngrace = 0 ns", "+[slub] grace = 0 ns: out of range " TIME_FORM " from 1 ps)"},
+    {"[slub]\nnote = a\\d", "+[slub] note = a\\d: a backslash starts no known escape (write \\\\ for one) "
+                            "(allowed: text with the escapes \\s \\t \\n \\r \\\\)"},
+    {"[slub]\nnames = a;;b", "+[slub] names = a;;b: an element of the list is empty (allowed: texts between "
+                             "semicolons with the escapes \\s \\t \\n \\r \\\\ \\;)"},
+    {"[machine]\npage = 1M", "+[machine] page = 1M: out of range (allowed: a size in B, K, M, G, KiB, MiB or GiB "
+                             "from 4 KiB to 64 KiB)"},
+    {"[cache a]\norder = 1\nctor = yes", "++[cache a] ctor = yes: neither true nor false (allowed: true, false)"},
+    {"[costs]\nfree = 5 ns fast", "+[costs] free = 5 ns fast: \"ns fast\" is not a unit of time " COST_FORM},
+    {"[costs]\nfree = 5 ns [1 ns]", "+[costs] free = 5 ns [1 ns]: bounds not understood " COST_FORM},
+    {"[costs]\nfree = 5 ns [1 ns .. 9", "+[costs] free = 5 ns [1 ns .. 9: bounds not understood " COST_FORM},
+    {"[costs]\nfree = 5 ns [1 .. 9 ns]", "+[costs] free = 5 ns [1 .. 9 ns]: a time needs a unit " COST_FORM},
+    {"[costs]\nfree = 5 ns [6 ns .. 9 ns] x",
+     "+[costs] free = 5 ns [6 ns .. 9 ns] x: the value lies outside its own bounds " COST_FORM},
+    {"[costs]\nfree = 5 ns [9 ns .. 1 ns]",
+     "+[costs] free = 5 ns [9 ns .. 1 ns]: the value lies outside its own bounds " COST_FORM},
+    {"[costs]\nlock = 200 ns",
+     "+[costs] lock = 200 ns: outside the bounds of the value it overrides (allowed: 100 ns .. 180 ns, or new "
+     "bounds); overridden is 110 ns [100 ns .. 180 ns] toy table 1 at default"},
+    {"seed = 1\nseed = 1", "+[run] seed = 1: key given twice (first in line 3)"},
+    {"[slub]\n[run]", "+[run]: group given twice (first in line 1)"},
+    {"[machin]", "[machin]: unknown group; did you mean machine? " ALLOWED_GROUPS},
+    {"[cahce x]", "[cahce x]: unknown group; did you mean cache? " ALLOWED_GROUPS},
+    {"[cache]", "[cache]: unknown group; did you mean cache? " ALLOWED_GROUPS},
+    {"[zzz]", "[zzz]: unknown group " ALLOWED_GROUPS},
+    {"[cache a b]", "[cache a b]: \"a b\" is no name (allowed: 1 to 64 letters, digits, '_', '.', ':', '-')"},
+    {"[cache ]", "[cache ]: \"\" is no name (allowed: 1 to 64 letters, digits, '_', '.', ':', '-')"},
+    {"[cache a/b]", "[cache a/b]: \"a/b\" is no name (allowed: 1 to 64 letters, digits, '_', '.', ':', '-')"},
+    {"[cache a]\nctor = true", "[cache a] order: must be given (Slab order.)"},
+    {"[variant a]\nmachine.cpus = 0",
+     "+[variant a] machine.cpus = 0: out of range (allowed: a whole number from 1 to 4096)"},
+    {"[variant a]\nmachine.cpu = 1", "+[variant a] machine.cpu = 1: unknown key; did you mean cpus? (allowed: "
+                                     "profile, cpus, page, nodes)"},
+    {"[variant a]\ncpus = 1", "+[variant a] cpus = 1: unknown key (allowed: group.key)"},
+    {"[variant a]\nscenario.title = x",
+     "+[variant a] scenario.title = x: cannot be overridden here (allowed: in its own group)"},
+    {"[variant a]\nsweep.variants = x",
+     "+[variant a] sweep.variants = x: cannot be overridden here (allowed: in its own group)"},
+    {"[cache a]\norder = 1\n[variant v]\ncache b.order = 1",
+     "+++[variant v] cache b.order = 1: there is no group [cache b]; did you mean a? (allowed: a)"},
+    {"seed 5", "\"seed 5\": not understood (wanted: [group], key = value, or # in the first column)"},
+    {"= 5", "\"= 5\": not understood (wanted: [group], key = value, or # in the first column)"},
+    {"  # note", "\"# note\": a comment starts in the first column"},
+    {"[slub] # x", "\"[slub] # x\": not a group (wanted: [name] and nothing else)"},
+    {"[]", "\"[]\": not a group (wanted: [name] and nothing else)"},
+    {"[[slub]]", "\"[[slub]]\": not a group (wanted: [name] and nothing else)"},
+    {"seed = \x01", "not plain UTF-8 text (control character)"},
+    {"seed = \xff", "not plain UTF-8 text (invalid bytes)"},
+    {"seed = 1\rwarmup = 0 s", "not plain UTF-8 text (control character)"},
+    {"[plot p]\nmetric = x", "[plot p] kind: must be given (Kind of chart.)"},
+};
+
 static void
 test_bad_values(void)
 {
-    static const struct {
-        const char *text, *message;
-    } cases[] = {
-        {"warmup = 5", "[run] warmup = 5: a time needs a unit " TIME_FORM ")"},
-        {"warmup = -1 ns", "[run] warmup = -1 ns: a time cannot be negative " TIME_FORM ")"},
-        {"warmup =", "[run] warmup = : empty " TIME_FORM ")"},
-        {"warmpu = 5 ms", "[run] warmpu = 5 ms: unknown key; did you mean warmup? (allowed: warmup, duration, "
-                          "replications, seed, starts, precision, sample_interval, confidence)"},
-        {"replications = 0", "[run] replications = 0: out of range (allowed: a whole number from 1 to 10000)"},
-        {"replications = 10001", "[run] replications = 10001: out of range (allowed: a whole number from 1 to 10000)"},
-        {"replications = 1e6",
-         "[run] replications = 1e6: not a whole number (allowed: a whole number from 1 to 10000)"},
-        {"replications = 0x10",
-         "[run] replications = 0x10: not a whole number (allowed: a whole number from 1 to 10000)"},
-        {"replications = 5 # five",
-         "[run] replications = 5 # five: not a whole number (allowed: a whole number from 1 to 10000)"},
-        {"seed = -1", "[run] seed = -1: out of range (allowed: a whole number from 0)"},
-        {"seed = 99999999999999999999",
-         "[run] seed = 99999999999999999999: does not fit in 64 bits (allowed: a whole number from 0)"},
-        {"confidence = 95", "[run] confidence = 95: out of range (allowed: a number from 0.5 to 0.9999)"},
-        {"[slub]\ngeneration = frozn", "+[slub] generation = frozn: not one of the choices; did you mean frozen? "
-                                       "(allowed: frozen, delayed, sheaves)"},
-        {"[slub]\ngrace = 0 ns", "+[slub] grace = 0 ns: out of range " TIME_FORM " from 1 ps)"},
-        {"[slub]\nnote = a\\d", "+[slub] note = a\\d: a backslash starts no known escape (write \\\\ for one) "
-                                "(allowed: text with the escapes \\s \\t \\n \\r \\\\)"},
-        {"[slub]\nnames = a;;b", "+[slub] names = a;;b: an element of the list is empty (allowed: texts between "
-                                 "semicolons with the escapes \\s \\t \\n \\r \\\\ \\;)"},
-        {"[machine]\npage = 1M", "+[machine] page = 1M: out of range (allowed: a size in B, K, M, G, KiB, MiB or GiB "
-                                 "from 4 KiB to 64 KiB)"},
-        {"[cache a]\norder = 1\nctor = yes", "++[cache a] ctor = yes: neither true nor false (allowed: true, false)"},
-        {"[costs]\nfree = 5 ns fast", "+[costs] free = 5 ns fast: \"ns fast\" is not a unit of time " COST_FORM},
-        {"[costs]\nfree = 5 ns [1 ns]", "+[costs] free = 5 ns [1 ns]: bounds not understood " COST_FORM},
-        {"[costs]\nfree = 5 ns [1 ns .. 9", "+[costs] free = 5 ns [1 ns .. 9: bounds not understood " COST_FORM},
-        {"[costs]\nfree = 5 ns [1 .. 9 ns]", "+[costs] free = 5 ns [1 .. 9 ns]: a time needs a unit " COST_FORM},
-        {"[costs]\nfree = 5 ns [6 ns .. 9 ns] x",
-         "+[costs] free = 5 ns [6 ns .. 9 ns] x: the value lies outside its own bounds " COST_FORM},
-        {"[costs]\nfree = 5 ns [9 ns .. 1 ns]",
-         "+[costs] free = 5 ns [9 ns .. 1 ns]: the value lies outside its own bounds " COST_FORM},
-        {"[costs]\nlock = 200 ns",
-         "+[costs] lock = 200 ns: outside the bounds of the value it overrides (allowed: 100 ns .. 180 ns, or new "
-         "bounds); overridden is 110 ns [100 ns .. 180 ns] toy table 1 at default"},
-        {"seed = 1\nseed = 1", "+[run] seed = 1: key given twice (first in line 3)"},
-        {"[slub]\n[run]", "+[run]: group given twice (first in line 1)"},
-        {"[machin]", "[machin]: unknown group; did you mean machine? " ALLOWED_GROUPS},
-        {"[cahce x]", "[cahce x]: unknown group; did you mean cache? " ALLOWED_GROUPS},
-        {"[cache]", "[cache]: unknown group; did you mean cache? " ALLOWED_GROUPS},
-        {"[zzz]", "[zzz]: unknown group " ALLOWED_GROUPS},
-        {"[cache a b]", "[cache a b]: \"a b\" is no name (allowed: 1 to 64 letters, digits, '_', '.', ':', '-')"},
-        {"[cache ]", "[cache ]: \"\" is no name (allowed: 1 to 64 letters, digits, '_', '.', ':', '-')"},
-        {"[cache a/b]", "[cache a/b]: \"a/b\" is no name (allowed: 1 to 64 letters, digits, '_', '.', ':', '-')"},
-        {"[cache a]\nctor = true", "[cache a] order: must be given (Slab order.)"},
-        {"[variant a]\nmachine.cpus = 0",
-         "+[variant a] machine.cpus = 0: out of range (allowed: a whole number from 1 to 4096)"},
-        {"[variant a]\nmachine.cpu = 1", "+[variant a] machine.cpu = 1: unknown key; did you mean cpus? (allowed: "
-                                         "profile, cpus, page, nodes)"},
-        {"[variant a]\ncpus = 1", "+[variant a] cpus = 1: unknown key (allowed: group.key)"},
-        {"[variant a]\nscenario.title = x",
-         "+[variant a] scenario.title = x: cannot be overridden here (allowed: in its own group)"},
-        {"[variant a]\nsweep.variants = x",
-         "+[variant a] sweep.variants = x: cannot be overridden here (allowed: in its own group)"},
-        {"[cache a]\norder = 1\n[variant v]\ncache b.order = 1",
-         "+++[variant v] cache b.order = 1: there is no group [cache b]; did you mean a? (allowed: a)"},
-        {"seed 5", "\"seed 5\": not understood (wanted: [group], key = value, or # in the first column)"},
-        {"= 5", "\"= 5\": not understood (wanted: [group], key = value, or # in the first column)"},
-        {"  # note", "\"# note\": a comment starts in the first column"},
-        {"[slub] # x", "\"[slub] # x\": not a group (wanted: [name] and nothing else)"},
-        {"[]", "\"[]\": not a group (wanted: [name] and nothing else)"},
-        {"[[slub]]", "\"[[slub]]\": not a group (wanted: [name] and nothing else)"},
-        {"seed = \x01", "not plain UTF-8 text (control character)"},
-        {"seed = \xff", "not plain UTF-8 text (invalid bytes)"},
-        {"seed = 1\rwarmup = 0 s", "not plain UTF-8 text (control character)"},
-        {"[plot p]\nmetric = x", "[plot p] kind: must be given (Kind of chart.)"},
-    };
-    for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
-        gsize n_more = strspn(cases[i].message, "+");
-        g_autofree char *text = g_strconcat(TOY_RUN, cases[i].text, "\n", NULL);
+    for (gsize i = 0; i < G_N_ELEMENTS(bad_values); i++) {
+        gsize n_more = strspn(bad_values[i].message, "+");
+        g_autofree char *text = g_strconcat(TOY_RUN, bad_values[i].text, "\n", NULL);
         g_autofree char *message =
-            g_strdup_printf("toy.scenario:%" G_GSIZE_FORMAT ": %s", 3 + n_more, cases[i].message + n_more);
+            g_strdup_printf("toy.scenario:%" G_GSIZE_FORMAT ": %s", 3 + n_more, bad_values[i].message + n_more);
         toy_expect_error(text, NULL, message);
     }
     toy_expect_error("cpus = 4\n", NULL, "toy.scenario:1: \"cpus = 4\": key before the first [group]");
@@ -320,6 +321,28 @@ test_layer_folders(void)
                      "machines/bad.machine:2: [machine] profile = near: a file cannot name another one in its place");
 }
 
+/* A layer named by the schema's default is read like any other. */
+static void
+test_default_layer(void)
+{
+    static const SimKeySpec keys[] = {{"machine", "profile", SIM_KEY_TEXT, .fallback = "usual", .help = "File."},
+                                      {"machine", "cpus", SIM_KEY_INT, .fallback = "4", .help = "CPUs."},
+                                      {NULL}};
+    static const SimKeySpec *const tables[] = {keys, NULL};
+    static const SimSchema schema = {tables, "machine.profile", "machines", "machine", NULL};
+    g_autoptr(GError) error = NULL;
+    toy_write("toy.scenario", TOY_RUN, -1);
+    g_assert_null(sim_plan_load(&schema, "toy.scenario", NULL, NULL, &error));
+    g_assert_cmpstr(error->message, ==,
+                    "default: [machine] profile = usual: no file of that name in machines (allowed: none is there)");
+    g_clear_error(&error);
+    toy_write("machines/usual.machine", "[machine]\ncpus = 6\n", -1);
+    g_autoptr(SimPlan) plan = sim_plan_load(&schema, "toy.scenario", NULL, NULL, &error);
+    g_assert_no_error(error);
+    g_assert_cmpint(sim_config_int(only_config(plan), "machine", "cpus"), ==, 6);
+    g_assert_cmpstr(sim_config_origin(only_config(plan), "machine", "profile"), ==, "default");
+}
+
 static void
 test_extends(void)
 {
@@ -484,6 +507,7 @@ main(int argc, char **argv)
     toy_add_test("/config/layers", test_layers);
     toy_add_test("/config/layer-by-point", test_layer_by_point);
     toy_add_test("/config/layer-folders", test_layer_folders);
+    toy_add_test("/config/default-layer", test_default_layer);
     toy_add_test("/config/extends", test_extends);
     toy_add_test("/config/cost-bounds", test_cost_bounds);
     toy_add_test("/config/round-trip", test_round_trip);

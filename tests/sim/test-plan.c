@@ -75,6 +75,7 @@ test_axes(void)
         {"machine.page = 4K; 64 KiB", "4 KiB|64 KiB"},
         {"slub.grace = 1000 ns; 1 ms", "1 us|1 ms"},
         {"slub.generation = delayed; frozen", "delayed|frozen"},
+        {"slub.note = a\\nb; \\sc", "a\\nb|\\sc"},
         {"slub.note = log 1:2:3; a\\;b; c:d", "log 1:2:3|a;b|c:d"},
         {"slub.names = a\\;b; c", "a;b|c"},
         {"costs.lock = 100 ns; 180 ns", "100 ns|180 ns"},
@@ -191,7 +192,7 @@ test_sets(void)
         const char *sets[3], *message;
     } wrong[] = {
         {{"machine.cpus"}, "--set machine.cpus: not understood (allowed: group.key=value)"},
-        {{"slub.note=a\nb"}, "--set slub.note=a\nb: not understood (allowed: group.key=value)"},
+        {{"slub.note=a\nb"}, "--set slub.note=a\\nb: not understood (allowed: group.key=value)"},
         {{"cpus=1"}, "--set: cpus = 1: unknown key (allowed: group.key)"},
         {{"machine.cpus=0"}, "--set: [machine] cpus = 0: out of range (allowed: a whole number from 1 to 4096)"},
         {{"machine.cpuz=0"},
