@@ -40,6 +40,7 @@ typedef struct
     const SimKeySpec *const *tables;
     /* `layer_key` ("machine.profile") names a file LAYER_DIR/VALUE.LAYER_SUFFIX that is read below the scenario. */
     const char *layer_key, *layer_dir, *layer_suffix;
+    const char *scenarios_dir; /* where LAYER_DIR is looked for after the scenario's own folder; may be NULL */
 } SimSchema;
 
 typedef struct _SimConfig SimConfig;
