@@ -3,8 +3,6 @@
 
 #include "sim-table.h"
 
-#include <math.h>
-
 struct _SimRecord {
     GPtrArray *names; /* owned metric names, in the order of addition */
     GArray *values;   /* double, parallel to names */
@@ -111,21 +109,4 @@ sim_record_table(const SimRecord *record, guint i)
 {
     g_assert(i < record->tables->len);
     return record->tables->pdata[i];
-}
-
-char *
-sim_format_real(char *buffer, double value)
-{
-    static const char *const formats[] = {"%.15g", "%.16g", "%.17g"};
-
-    if (isnan(value)) {
-        g_strlcpy(buffer, "nan", G_ASCII_DTOSTR_BUF_SIZE);
-        return buffer;
-    }
-    for (guint i = 0; i < G_N_ELEMENTS(formats); i++) {
-        g_ascii_formatd(buffer, G_ASCII_DTOSTR_BUF_SIZE, formats[i], value);
-        if (g_ascii_strtod(buffer, NULL) == value)
-            break;
-    }
-    return buffer;
 }

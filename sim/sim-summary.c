@@ -29,15 +29,6 @@ sim_point_put(const SimPlan *plan, guint point, SimTable *table)
         sim_table_put_text(table, sim_plan_axis_value(plan, point));
 }
 
-char *
-sim_point_label(const SimPlan *plan, guint point)
-{
-    if (!plan_has_axis(plan))
-        return g_strdup(sim_plan_variant(plan, point));
-    return g_strdup_printf("%s, %s=%s", sim_plan_variant(plan, point), sim_plan_axis_key(plan),
-                           sim_plan_axis_value(plan, point));
-}
-
 GPtrArray *
 sim_runs_metric_names(const SimRuns *runs)
 {

@@ -18,8 +18,6 @@ typedef struct {
 /* Identity columns of a point: "variant", then the axis key if the plan has an axis. */
 void sim_point_add_columns(const SimPlan *plan, GPtrArray *columns);
 void sim_point_put(const SimPlan *plan, guint point, SimTable *table);
-/* "base, machine.cpus=224"; caller frees. */
-char *sim_point_label(const SimPlan *plan, guint point);
 
 /* Metric names of all runs, in the order of first appearance: owned strings, NULL at the end; caller unrefs. */
 GPtrArray *sim_runs_metric_names(const SimRuns *runs);
