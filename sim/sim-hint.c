@@ -42,3 +42,10 @@ sim_hint_nearest(const char *word, const char *const *candidates)
     }
     return nearest;
 }
+
+char *
+sim_hint_phrase(const char *word, const char *const *candidates)
+{
+    const char *nearest = sim_hint_nearest(word, candidates);
+    return nearest != NULL ? g_strdup_printf("; did you mean %s?", nearest) : g_strdup("");
+}

@@ -11,4 +11,7 @@ guint sim_hint_distance(const char *a, const char *b);
  * word's length (at least one edit). `candidates` is NULL-terminated; the result is one of them. */
 const char *sim_hint_nearest(const char *word, const char *const *candidates);
 
+/* "; did you mean NAME?" for a message about an unknown word, "" without a near candidate. Caller frees. */
+char *sim_hint_phrase(const char *word, const char *const *candidates);
+
 #endif

@@ -12,6 +12,8 @@ typedef struct _SimPlan SimPlan;
 /* Most points a plan may have. */
 #define SIM_PLAN_MAX_POINTS 10000
 
+#define SIM_SCENARIO_SUFFIX ".scenario"
+
 /* Loads the scenario at `path`. `sets` is NULL or a NULL-terminated list of "group.key=value". A --set of the swept
  * key leaves that one value on the axis. With an `experiment` (may be NULL) every point passes its check and its
  * list of starts before the plan is returned. `schema` and its tables outlive the plan. Errors: PARSE, UNKNOWN_KEY,
@@ -30,10 +32,6 @@ const char *sim_plan_variant(const SimPlan *plan, guint point);    /* "base" whe
 const char *sim_plan_axis_key(const SimPlan *plan);                /* "machine.cpus"; "" without a sweep */
 const char *sim_plan_axis_value(const SimPlan *plan, guint point); /* canonical text; "" without a sweep */
 const char *sim_plan_label(const SimPlan *plan, guint point);      /* "base" or "base, machine.cpus = 4" */
-
-/* The folder of shipped scenarios and layer files: the environment variable SLUBSIM_SCENARIOS if it is set, else
- * schema->scenarios_dir (may be NULL). Borrowed. */
-const char *sim_plan_scenarios_dir(const SimSchema *schema);
 
 /* One *.scenario file of a folder. `problem` is NULL, or says why the file could not be read; title and question are
  * the file's own ones, "" when it has none. */

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sim-config-load.h"
+
+#include "sim-hint.h"
+#include "sim-schema.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void
+sim_loader_free(SimLoader *loader)
+{
+    if (loader == NULL)
+        return;
+    g_hash_table_unref(loader->layers);
+    g_ptr_array_unref(loader->chain);
+    g_ptr_array_unref(loader->rows);
+    g_free(loader);
+}
+
+/* A path written in a file is relative to that file. */
+static char *
+path_beside(const char *path, const char *name)
+{
+    if (g_path_is_absolute(name) || strchr(path, '/') == NULL)
+        return g_strdup(name);
+    g_autofree char *folder = g_path_get_dirname(path);
+    return g_build_filename(folder, name, NULL);
+}
+
+static gboolean
+is_same_file(const char *a, const char *b)
+{
+    char *real_a = realpath(a, NULL), *real_b = realpath(b, NULL);
+    gboolean is_same = real_a != NULL && real_b != NULL && strcmp(real_a, real_b) == 0;
+    free(real_a);
+    free(real_b);
+    return is_same;
+}
+
+/* The parent a document names: its path, or NULL with an error when the chain may not grow by it. */
+static char *
+parent_path(const GPtrArray *chain, const SimDocument *child, GError **error)
+{
+    g_autofree char *path = path_beside(child->ini->path, child->extends->value.text);
+    for (guint i = 0; i < chain->len; i++) {
+        const SimDocument *document = chain->pdata[i];
+        if (is_same_file(document->ini->path, path)) {
+            sim_setting_error(child->extends, error, SIM_ERROR_MODEL, "the files extend each other in a circle");
+            return NULL;
+        }
+    }
+    if (chain->len > SIM_MAX_EXTENDS) {
+        sim_setting_error(child->extends, error, SIM_ERROR_MODEL, "more than %d files extend one another",
+                          SIM_MAX_EXTENDS);
+        return NULL;
+    }
+    return g_steal_pointer(&path);
+}
+
+static gboolean
+load_chain(SimLoader *loader, const char *path, GError **error)
+{
+    SimDocument *document = sim_document_load(loader->rows, path, error);
+    if (document == NULL)
+        return FALSE;
+    g_ptr_array_add(loader->chain, document);
+    while (document->extends != NULL) {
+        const SimDocument *child = document;
+        g_autofree char *parent = parent_path(loader->chain, child, error);
+        if (parent == NULL)
+            return FALSE;
+        GError *problem = NULL;
+        document = sim_document_load(loader->rows, parent, &problem);
+        if (document == NULL && problem->code == SIM_ERROR_IO)
+            sim_setting_error(child->extends, error, SIM_ERROR_IO, "%s", problem->message);
+        else if (document == NULL)
+            g_propagate_error(error, g_steal_pointer(&problem));
+        g_clear_error(&problem);
+        if (document == NULL)
+            return FALSE;
+        g_ptr_array_insert(loader->chain, 0, document);
+    }
+    return TRUE;
+}
+
+SimLoader *
+sim_loader_new(const SimSchema *schema, const char *path, GError **error)
+{
+    g_autoptr(SimLoader) loader = g_new0(SimLoader, 1);
+    loader->schema = schema;
+    loader->rows = sim_schema_rows(schema);
+    loader->chain = g_ptr_array_new_with_free_func((GDestroyNotify) sim_document_free);
+    loader->layers = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify) sim_document_free);
+    if (!load_chain(loader, path, error))
+        return NULL;
+    return g_steal_pointer(&loader);
+}
+
+static SimVariant *
+find_variant(const GPtrArray *variants, const char *name)
+{
+    for (guint i = 0; i < variants->len; i++) {
+        SimVariant *variant = variants->pdata[i];
+        if (strcmp(variant->name, name) == 0)
+            return variant;
+    }
+    return NULL;
+}
+
+GPtrArray *
+sim_loader_variants(const SimLoader *loader)
+{
+    GPtrArray *merged = g_ptr_array_new_with_free_func((GDestroyNotify) sim_variant_free);
+    for (guint i = 0; i < loader->chain->len; i++) {
+        const SimDocument *document = loader->chain->pdata[i];
+        for (guint j = 0; j < document->variants->len; j++) {
+            const SimVariant *variant = document->variants->pdata[j];
+            SimVariant *target = find_variant(merged, variant->name);
+            if (target == NULL) {
+                target = sim_variant_new(variant->name, variant->place);
+                g_ptr_array_add(merged, target);
+            }
+            for (guint k = 0; k < variant->settings->len; k++)
+                g_ptr_array_add(target->settings, sim_setting_ref(variant->settings->pdata[k]));
+        }
+    }
+    return merged;
+}
+
+const SimDocument *
+sim_loader_sweep_document(const SimLoader *loader)
+{
+    for (guint i = loader->chain->len; i > 0; i--) {
+        const SimDocument *document = loader->chain->pdata[i - 1];
+        if (document->sweep != NULL)
+            return document;
+    }
+    return NULL;
+}
+
+static SimSetting *
+find_last(const GPtrArray *settings, const char *group, const char *key)
+{
+    for (guint i = settings->len; i > 0; i--) {
+        if (sim_setting_is(settings->pdata[i - 1], group, key))
+            return settings->pdata[i - 1];
+    }
+    return NULL;
+}
+
+/* The setting that names the layer file: a new reference; NULL without error when there is no such file. */
+static SimSetting *
+layer_setting(const SimLoader *loader, const GPtrArray *overrides)
+{
+    g_autofree char *group = NULL, *key = NULL;
+    if (loader->schema->layer_key == NULL)
+        return NULL;
+    gboolean is_split = sim_schema_split_name(loader->schema->layer_key, &group, &key);
+    g_assert(is_split);
+    SimSetting *setting = find_last(overrides, group, key);
+    for (guint i = loader->chain->len; setting == NULL && i > 0; i--)
+        setting = find_last(((const SimDocument *) loader->chain->pdata[i - 1])->settings, group, key);
+    if (setting != NULL)
+        return sim_setting_ref(setting);
+    g_autoptr(SimConfig) defaults = sim_config_new(loader->rows);
+    const SimSetting *fallback = sim_config_setting(defaults, group, key);
+    return fallback != NULL ? sim_setting_ref((SimSetting *) fallback) : NULL;
+}
+
+/* Folders in which layer files are looked for, in this order; NULL-terminated. */
+static char **
+layer_folders(const SimLoader *loader)
+{
+    const SimDocument *scenario = loader->chain->pdata[loader->chain->len - 1];
+    const char *shipped = sim_schema_scenarios_dir(loader->schema);
+    char **folders = g_new0(char *, 3);
+    folders[0] = path_beside(scenario->ini->path, loader->schema->layer_dir);
+    if (shipped != NULL)
+        folders[1] = g_build_filename(shipped, loader->schema->layer_dir, NULL);
+    return folders;
+}
+
+static int
+compare_texts(gconstpointer a, gconstpointer b)
+{
+    return strcmp(*(char *const *) a, *(char *const *) b);
+}
+
+static gboolean
+fail_no_layer(const SimLoader *loader, char **folders, const SimSetting *setting, GError **error)
+{
+    g_autofree char *suffix = g_strconcat(".", loader->schema->layer_suffix, NULL);
+    g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
+    for (char **folder = folders; *folder != NULL; folder++) {
+        g_autoptr(GDir) dir = g_dir_open(*folder, 0, NULL);
+        const char *file;
+        while (dir != NULL && (file = g_dir_read_name(dir)) != NULL) {
+            if (g_str_has_suffix(file, suffix))
+                g_ptr_array_add(names, g_strndup(file, strlen(file) - strlen(suffix)));
+        }
+    }
+    g_ptr_array_sort(names, compare_texts);
+    g_ptr_array_add(names, NULL);
+    g_autofree char *hint = sim_hint_phrase(setting->value.text, (const char *const *) names->pdata);
+    g_autofree char *allowed = g_strjoinv(", ", (char **) names->pdata);
+    g_autofree char *places = g_strjoinv(" and ", folders);
+    return sim_setting_error(setting, error, SIM_ERROR_UNKNOWN_KEY, "no file of that name%s in %s (allowed: %s)", hint,
+                             places, *allowed != '\0' ? allowed : "none is there");
+}
+
+/* `ret_layer` is borrowed, and NULL when the point names none. */
+static gboolean
+find_layer(SimLoader *loader, const GPtrArray *overrides, const SimDocument **ret_layer, GError **error)
+{
+    g_autoptr(SimSetting) setting = layer_setting(loader, overrides);
+    *ret_layer = NULL;
+    if (setting == NULL)
+        return TRUE;
+    const char *name = setting->value.text;
+    if (*name == '\0' || *name == '.' || strchr(name, '/') != NULL)
+        return sim_setting_error(setting, error, SIM_ERROR_PARSE, "not a name (allowed: the name of a .%s file)",
+                                 loader->schema->layer_suffix);
+    g_auto(GStrv) folders = layer_folders(loader);
+    for (char **folder = folders; *folder != NULL; folder++) {
+        g_autofree char *path = g_strdup_printf("%s/%s.%s", *folder, name, loader->schema->layer_suffix);
+        SimDocument *layer = g_hash_table_lookup(loader->layers, path);
+        if (layer == NULL && !g_file_test(path, G_FILE_TEST_EXISTS))
+            continue;
+        if (layer == NULL) {
+            layer = sim_document_load_layer(loader->rows, path, loader->schema->layer_key, error);
+            if (layer == NULL)
+                return FALSE;
+            g_hash_table_insert(loader->layers, g_steal_pointer(&path), layer);
+        }
+        *ret_layer = layer;
+        return TRUE;
+    }
+    return fail_no_layer(loader, folders, setting, error);
+}
+
+static void
+add_instances(SimConfig *config, const SimDocument *document)
+{
+    for (guint i = 0; i < document->instances->len; i++) {
+        const SimIniGroup *group = document->instances->pdata[i];
+        g_autofree char *place = g_strdup_printf("%s:%u", document->ini->path, group->line);
+        sim_config_add_instance(config, group->name, place);
+    }
+}
+
+static gboolean
+put_all(SimConfig *config, const GPtrArray *settings, GError **error)
+{
+    for (guint i = 0; i < settings->len; i++) {
+        if (!sim_config_put(config, settings->pdata[i], error))
+            return FALSE;
+    }
+    return TRUE;
+}
+
+SimConfig *
+sim_loader_resolve(SimLoader *loader, const GPtrArray *overrides, GError **error)
+{
+    const SimDocument *layer;
+    if (!find_layer(loader, overrides, &layer, error))
+        return NULL;
+    g_autoptr(SimConfig) config = sim_config_new(loader->rows);
+    g_autoptr(GPtrArray) documents = g_ptr_array_new();
+    if (layer != NULL)
+        g_ptr_array_add(documents, (gpointer) layer);
+    g_ptr_array_extend(documents, loader->chain, NULL, NULL);
+    for (guint i = 0; i < documents->len; i++) {
+        add_instances(config, documents->pdata[i]);
+        if (!put_all(config, ((const SimDocument *) documents->pdata[i])->settings, error))
+            return NULL;
+    }
+    const SimDocument *scenario = loader->chain->pdata[loader->chain->len - 1];
+    if (!put_all(config, overrides, error) || !sim_config_check_complete(config, scenario->ini->path, error))
+        return NULL;
+    return g_steal_pointer(&config);
+}
