@@ -8,6 +8,8 @@
 #include <gio/gio.h>
 #include <string.h>
 
+#define PLOT_PREFIX "plot "
+
 typedef struct {
     const char *name, *table, *title;
     SimChartPrepare *prepare;
@@ -19,17 +21,6 @@ static const Kind kinds[] = {
 };
 #undef SIM_CHART
 
-const char *const *
-sim_chart_kinds(void)
-{
-#define SIM_CHART(id, name, table, title) name,
-    static const char *const names[] = {
-#include "sim-chart-list.h"
-        NULL};
-#undef SIM_CHART
-    return names;
-}
-
 static const Kind *
 find_kind(const char *name)
 {
@@ -39,21 +30,49 @@ find_kind(const char *name)
     return NULL;
 }
 
-gboolean
-sim_chart_check_kind(const char *kind, GError **error)
+static gboolean
+check_kind(const char *kind, GError **error)
 {
-    const char *nearest = sim_hint_nearest(kind, sim_chart_kinds());
-    g_autofree char *all = NULL;
+#define SIM_CHART(id, name, table, title) name,
+    static const char *const names[] = {
+#include "sim-chart-list.h"
+        NULL};
+#undef SIM_CHART
+    g_autofree char *all = NULL, *hint = NULL;
 
     if (find_kind(kind) != NULL)
         return TRUE;
-    all = g_strjoinv(", ", (char **) sim_chart_kinds());
-    if (nearest != NULL)
-        g_set_error(error, SIM_ERROR, SIM_ERROR_UNKNOWN_KEY, "unknown kind of chart '%s'; did you mean '%s'?", kind,
-                    nearest);
-    else
-        g_set_error(error, SIM_ERROR, SIM_ERROR_UNKNOWN_KEY, "unknown kind of chart '%s'; there are %s", kind, all);
+    all = g_strjoinv(", ", (char **) names);
+    hint = sim_hint_phrase(kind, names);
+    g_set_error(error, SIM_ERROR, SIM_ERROR_UNKNOWN_KEY, "no kind of chart '%s' (there are %s)%s", kind, all, hint);
     return FALSE;
+}
+
+static gboolean
+check_name(const char *name, GError **error)
+{
+    for (const char *c = name; *c != '\0'; c++) {
+        if (!g_ascii_isalnum(*c) && strchr("-_", *c) == NULL) {
+            g_set_error(error, SIM_ERROR, SIM_ERROR_RANGE,
+                        "chart name '%s' becomes a file name and may hold letters, digits, - and _ only", name);
+            return FALSE;
+        }
+    }
+    return TRUE;
+}
+
+gboolean
+sim_chart_check(const SimConfig *config, GError **error)
+{
+    const char *const *names = sim_config_instances(config, "plot *");
+
+    for (; *names != NULL; names++) {
+        g_autofree char *group = g_strconcat(PLOT_PREFIX, *names, NULL);
+        g_autoptr(GError) inner = NULL;
+        if (!check_name(*names, &inner) || !check_kind(sim_config_text(config, group, "kind"), &inner))
+            return sim_config_error(config, group, "kind", error, "%s", inner->message);
+    }
+    return TRUE;
 }
 
 static gboolean
@@ -180,28 +199,15 @@ make_chart(SimChartSource *source, const SimChartSpec *spec, gboolean asked_for,
 }
 
 static gboolean
-check_chart_name(const char *name, GError **error)
-{
-    for (const char *c = name; *c != '\0'; c++) {
-        if (!g_ascii_isalnum(*c) && strchr("-_", *c) == NULL) {
-            g_set_error(error, SIM_ERROR, SIM_ERROR_RANGE,
-                        "chart '%s': the name becomes a file name and may hold letters, digits, - and _ only", name);
-            return FALSE;
-        }
-    }
-    return TRUE;
-}
-
-static gboolean
 make_asked_chart(SimChartSource *source, const char *group, const char *scripts_folder, const char *charts_folder,
                  GHashTable *done, guint *n_charts, GError **error)
 {
     g_autofree char *kind = g_key_file_get_string(source->manifest, group, "kind", NULL);
     g_autofree char *metric = g_key_file_get_string(source->manifest, group, "metric", NULL);
     g_autofree char *title = g_key_file_get_string(source->manifest, group, "title", NULL);
-    SimChartSpec spec = {.name = group + strlen("plot "), .kind = kind, .metric = metric};
+    SimChartSpec spec = {.name = group + strlen(PLOT_PREFIX), .kind = kind, .metric = metric};
 
-    if (!check_chart_name(spec.name, error) || !sim_chart_check_kind(kind != NULL ? kind : "", error))
+    if (!check_name(spec.name, error) || !check_kind(kind != NULL ? kind : "", error))
         return FALSE;
     spec.title = title != NULL ? title : find_kind(kind)->title;
     g_hash_table_add(done, g_strdup(kind));
@@ -226,7 +232,7 @@ make_all(SimChartSource *source, const char *scripts_folder, const char *charts_
     g_autoptr(GHashTable) done = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 
     for (char **group = groups; *group != NULL; group++) {
-        if (!g_str_has_prefix(*group, "plot "))
+        if (!g_str_has_prefix(*group, PLOT_PREFIX))
             continue;
         if (is_interrupted(interrupt, error) ||
             !make_asked_chart(source, *group, scripts_folder, charts_folder, done, n_charts, error))

@@ -2,7 +2,7 @@
 #ifndef SIM_CHART_H
 #define SIM_CHART_H
 
-#include "sim-error.h"
+#include "sim-config.h"
 
 /* Draws the charts of a finished result folder with gnuplot, from its files only. For each chart three files are
  * made: NAME.tsv, what is drawn, and NAME.svg and NAME.png, drawn by plots/KIND.gp.
@@ -17,9 +17,8 @@
 gboolean sim_chart_draw(const char *result_folder, const char *scripts_folder, const char *charts_folder,
                         const gint *interrupt, guint *ret_n_charts, GError **error);
 
-/* Names of all kinds, NULL-terminated. */
-const char *const *sim_chart_kinds(void);
-/* Whether the kind exists; SIM_ERROR_UNKNOWN_KEY with the nearest name otherwise. To be asked before a long run. */
-gboolean sim_chart_check_kind(const char *kind, GError **error);
+/* Whether the [plot NAME] groups have names that can be file names and kinds that exist; SIM_ERROR_UNKNOWN_KEY or
+ * SIM_ERROR_RANGE with the place in the scenario. To be asked before a long run. */
+gboolean sim_chart_check(const SimConfig *config, GError **error);
 
 #endif

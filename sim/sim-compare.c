@@ -298,3 +298,41 @@ sim_compare_errors(const SimTable *comparison)
     }
     return table;
 }
+
+static gboolean
+column_is_empty(const SimTable *table, guint column)
+{
+    for (guint row = 0; row < sim_table_n_rows(table); row++)
+        if (*sim_table_cell(table, row, column) != '\0')
+            return FALSE;
+    return TRUE;
+}
+
+char *
+sim_compare_to_text(const SimTable *comparison)
+{
+    g_autoptr(GPtrArray) columns = g_ptr_array_new_with_free_func(g_free);
+    g_autoptr(SimTable) rounded = NULL;
+    guint n_columns = sim_table_n_columns(comparison);
+    guint first_number = (guint) sim_table_find_column(comparison, "published");
+
+    for (guint c = 0; c < n_columns; c++)
+        if (!column_is_empty(comparison, c))
+            sim_columns_add(columns, sim_table_columns(comparison)[c]);
+    if (columns->len == 0)
+        return g_strdup("no published figures\n");
+    g_ptr_array_add(columns, NULL);
+    rounded = sim_table_new("comparison", (const char *const *) columns->pdata);
+    for (guint row = 0; row < sim_table_n_rows(comparison); row++) {
+        for (guint c = 0; columns->pdata[c] != NULL; c++) {
+            guint from = (guint) sim_table_find_column(comparison, columns->pdata[c]);
+            char buffer[G_ASCII_DTOSTR_BUF_SIZE];
+            double value;
+            if (from >= first_number && sim_table_cell_real(comparison, row, from, &value))
+                sim_table_put_text(rounded, g_ascii_formatd(buffer, sizeof buffer, "%.4g", value));
+            else
+                sim_table_put_text(rounded, sim_table_cell(comparison, row, from));
+        }
+    }
+    return sim_table_to_text(rounded);
+}
