@@ -14,7 +14,7 @@ left_of(p) = LEFT + (p % COLUMNS) * (W + GAP_X)
 top_of(p) = 1.0 - TOP - (p / COLUMNS) * (H + GAP_Y)
 margins(l, r, t, b) = sprintf("set lmargin at screen %g; set rmargin at screen %g; set tmargin at screen %g; set bmargin at screen %g", l, r, t, b)
 place(p) = margins(left_of(p), left_of(p) + W, top_of(p), top_of(p) - H)
-KEY = margins(0.05, 0.95, 75.0 / PIXELS_Y, 0.0) . "; unset border; unset tics; unset xlabel; unset title; unset grid;" \
+KEY = margins(0.05, 0.95, 75.0 / PIXELS_Y, 0.0) . "; unset border; unset tics; unset xlabel; unset ylabel; unset title; unset grid;" \
     . "set xrange [0:1]; set yrange [0:1]; set key center center inside horizontal maxcols 4 Left reverse noenhanced"
 
 # Names of the panels: the first word of each block, kept as text.
@@ -24,3 +24,4 @@ do for [p = 0:N_PANELS - 1] {
 }
 set yrange [0:Y_MAX]
 set xlabel "simulated time (ms)"
+set ylabel YLABEL noenhanced

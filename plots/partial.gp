@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# gnuplot -c partial.gp DATA OUT TITLE NOTE N_PANELS N_PARTS Y_MAX
+# gnuplot -c partial.gp DATA OUT TITLE NOTE N_PANELS N_PARTS Y_MAX YLABEL
 # Partial-list lengths over simulated time. DATA has a block a panel (time in ms, slabs on each list), headed by the
 # panel's name and the lists' names. Draws OUT.svg and OUT.png.
-DATA = ARG1; OUT = ARG2; TITLE = ARG3; NOTE = ARG4; N_PANELS = int(ARG5); N_PARTS = int(ARG6); Y_MAX = real(ARG7)
+DATA = ARG1; OUT = ARG2; TITLE = ARG3; NOTE = ARG4; N_PANELS = int(ARG5); N_PARTS = int(ARG6); Y_MAX = real(ARG7); YLABEL = ARG8
 HERE = "."
 do for [i = 1:strlen(ARG0)] { if (ARG0[i:i] eq "/") { HERE = ARG0[1:i] } }
 load HERE . "/panels.gp"
-set ylabel "slabs"
 
 do for [format in "svg png"] {
     eval format eq "svg" ? svg(PIXELS_X, PIXELS_Y) : png(PIXELS_X, PIXELS_Y)
@@ -24,5 +23,4 @@ do for [format in "svg png"] {
     unset output
     reset
     load HERE . "/panels.gp"
-    set ylabel "slabs"
 }

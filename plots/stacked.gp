@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# gnuplot -c KIND.gp DATA OUT TITLE YLABEL N_PARTS N_BARS
+# gnuplot -c KIND.gp DATA OUT TITLE YLABEL N_PARTS
 # What lock-time.gp and memory-places.gp share: stacked bars. DATA is one block, a row a bar: label, then a column a
 # part, headed by the part's name. Draws OUT.svg and OUT.png. Expects the arguments in the variables below and HERE set.
 load HERE . "/style.gp"
@@ -18,6 +18,6 @@ do for [format in "svg png"] {
     eval format eq "svg" ? svg(1000, 560) : png(1000, 560)
     set output OUT . "." . format
     plot for [i = 1:N_PARTS] DATA using (column(i + 1)):xtic(1) fillstyle pattern fill(i) border rgb "black" \
-        linecolor rgb colour(i) title columnheader(i + 1)
+        linecolor rgb colour(i) dashtype solid title columnheader(i + 1)
     unset output
 }

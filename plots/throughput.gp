@@ -11,11 +11,10 @@ load HERE . "/style.gp"
 set title TITLE noenhanced
 set xlabel XLABEL noenhanced
 set ylabel YLABEL noenhanced
-set format y "%.3s%c"
-set yrange [0:1e-9<*]
-set offsets graph 0, graph 0, graph 0.05, graph 0
+set yrange [*<0:1e-9<*]
+set offsets graph 0.02, graph 0.02, graph 0.05, 0
 if (STYLE eq "log-lines") { set logscale x 2 }
-if (STYLE eq "bars") { set xrange [-0.6:*] ; set offsets 0, 0.6, graph 0.05, 0 }
+if (STYLE eq "bars") { set offsets 0.15, 0.15, graph 0.05, 0 }
 set boxwidth WIDTH * 0.92
 
 do for [format in "svg png"] {
@@ -25,13 +24,13 @@ do for [format in "svg png"] {
         plot DATA index 0 using 1:(0):xtic(2) with points pointtype 0 notitle, \
             for [i = 1:N] DATA index i using 1:3 with boxes fillstyle pattern fill(i) border rgb "black" \
                 linecolor rgb colour(i) dashtype solid title columnheader(1), \
-            for [i = 1:N] DATA index i using 1:3:4:5 with yerrorbars pointtype 0 linecolor rgb "black" dashtype solid notitle, \
+            for [i = 1:N] DATA index i using 1:3:4:5 with yerrorbars pointsize 0 linecolor rgb "black" dashtype solid notitle, \
             for [i = N + 1:N + PUBLISHED] DATA index i using 1:2 with points pointtype 6 pointsize 1.6 linewidth 2 \
                 linecolor rgb "black" title columnheader(1)
     } else {
         plot DATA index 0 using 1:(0):xtic(2) with points pointtype 0 notitle, \
             for [i = 1:N] DATA index i using 1:3 with linespoints linetype i title columnheader(1), \
-            for [i = 1:N] DATA index i using 1:3:4:5 with yerrorbars linetype i pointtype 0 dashtype solid notitle, \
+            for [i = 1:N] DATA index i using 1:3:4:5 with yerrorbars linetype i pointsize 0 dashtype solid notitle, \
             for [i = N + 1:N + PUBLISHED] DATA index i using 1:2 with points pointtype 6 pointsize 1.6 linewidth 2 \
                 linecolor rgb "black" title columnheader(1)
     }

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # gnuplot -c waits.gp DATA OUT TITLE NOTE N_CURVES
 # Share of lock acquisitions that waited longer than a time, both axes logarithmic. DATA has a block a curve
-# (time in ns, share), headed by the curve's name. Draws OUT.svg and OUT.png.
+# (time in s, share), headed by the curve's name. Draws OUT.svg and OUT.png.
 DATA = ARG1; OUT = ARG2; TITLE = ARG3; NOTE = ARG4; N = int(ARG5)
 HERE = "."
 do for [i = 1:strlen(ARG0)] { if (ARG0[i:i] eq "/") { HERE = ARG0[1:i] } }
 load HERE . "/style.gp"
 set title TITLE . "\n" . NOTE noenhanced
-set xlabel "waiting time (ns)"
+set xlabel "waiting time"
 set ylabel "share of acquisitions that waited longer"
 set logscale xy 10
-set format x "10^%T"
-set format y "10^%T"
+set format x "%.0s%cs"
+set format y "%g"
 set yrange [*:1]
-set grid xtics ytics linecolor rgb "#c0c0c0" linewidth 0.5
+set grid xtics ytics linecolor rgb "#a0a0a0" linewidth 0.5
 
 do for [format in "svg png"] {
     eval format eq "svg" ? svg(900, 600) : png(900, 600)

@@ -128,30 +128,72 @@ sim_chart_add_arg(SimChartDrawing *drawing, const char *format, ...)
     va_end(args);
 }
 
-char *
-sim_chart_metric_label(const char *metric)
+typedef enum { PREFIX_NONE, PREFIX_SI, PREFIX_BINARY } Prefix;
+
+typedef struct {
+    const char *ending; /* of the metric's name */
+    const char *unit;   /* what it is drawn in, before a prefix */
+    double factor;
+    Prefix prefix;
+} Unit;
+
+static const Unit units[] = {{"_per_s", "/s", 1, PREFIX_SI},        {"_ps", "s", 1e-12, PREFIX_SI},
+                             {"_ns", "s", 1e-9, PREFIX_SI},         {"_us", "s", 1e-6, PREFIX_SI},
+                             {"_ms", "s", 1e-3, PREFIX_SI},         {"_s", "s", 1, PREFIX_SI},
+                             {"_bytes", "B", 1, PREFIX_BINARY},     {"_pages", "pages", 1, PREFIX_NONE},
+                             {"_slabs", "slabs", 1, PREFIX_NONE},   {"_percent", "%", 1, PREFIX_NONE},
+                             {"_frac", "fraction", 1, PREFIX_NONE}, {"_count", "count", 1, PREFIX_NONE},
+                             {"_cycles", "cycles", 1, PREFIX_NONE}};
+
+static const Unit *
+find_unit(const char *metric)
 {
-    static const char *const units[][2] = {{"_per_s", "/s"},     {"_ps", "ps"},       {"_ns", "ns"},
-                                           {"_us", "us"},        {"_ms", "ms"},       {"_s", "s"},
-                                           {"_bytes", "bytes"},  {"_pages", "pages"}, {"_slabs", "slabs"},
-                                           {"_percent", "%"},    {"_frac", "fraction"}, {"_count", "count"},
-                                           {"_cycles", "cycles"}};
+    for (guint i = 0; i < G_N_ELEMENTS(units); i++)
+        if (g_str_has_suffix(metric, units[i].ending))
+            return &units[i];
+    return NULL;
+}
 
-    for (guint i = 0; i < G_N_ELEMENTS(units); i++) {
-        g_autofree char *stem = NULL;
-        const char *quantity;
+/* The prefix that leaves between one and four digits before the point, and what it divides by. */
+static const char *
+choose_prefix(Prefix kind, double largest, double *ret_divisor)
+{
+    static const char *const binary[] = {"", "Ki", "Mi", "Gi", "Ti", "Pi"};
+    static const char *const si[] = {"p", "n", "µ", "m", "", "k", "M", "G", "T", "P"};
+    const char *const *names = kind == PREFIX_BINARY ? binary : si;
+    guint n = kind == PREFIX_BINARY ? G_N_ELEMENTS(binary) : G_N_ELEMENTS(si);
+    double step = kind == PREFIX_BINARY ? 1024 : 1000, divisor = kind == PREFIX_BINARY ? 1 : 1e-12;
+    guint i = 0;
 
-        if (!g_str_has_suffix(metric, units[i][0]) || g_str_equal(metric, units[i][0]))
-            continue;
-        stem = g_strndup(metric, strlen(metric) - strlen(units[i][0]));
-        g_strdelimit(stem, "_", ' ');
-        if (i != 0)
-            return g_strdup_printf("%s (%s)", stem, units[i][1]);
-        /* "throughput ops" per second: what is counted is the word before. */
-        quantity = strrchr(stem, ' ');
-        if (quantity == NULL)
-            return g_strdup_printf("%s (per s)", stem);
-        return g_strdup_printf("%.*s (%s/s)", (int) (quantity - stem), stem, quantity + 1);
-    }
-    return g_strdup(metric);
+    *ret_divisor = 1;
+    if (kind == PREFIX_NONE || !isfinite(largest) || largest <= 0)
+        return "";
+    for (; i + 1 < n && largest >= divisor * step; i++)
+        divisor *= step;
+    *ret_divisor = divisor;
+    return names[i];
+}
+
+char *
+sim_chart_scale(const char *metric, double largest, double *ret_factor)
+{
+    const Unit *unit = find_unit(metric);
+    g_autofree char *stem = NULL;
+    const char *prefix, *counted;
+    double divisor;
+
+    *ret_factor = 1;
+    if (unit == NULL)
+        return g_strdup(metric);
+    prefix = choose_prefix(unit->prefix, largest * unit->factor, &divisor);
+    *ret_factor = unit->factor / divisor;
+    stem = g_strndup(metric, strlen(metric) - strlen(unit->ending));
+    g_strdelimit(stem, "_", ' ');
+    if (*unit->unit != '/')
+        return g_strdup_printf("%s (%s%s)", stem, prefix, unit->unit);
+    /* "throughput ops" per second: what is counted is the last word. */
+    counted = strrchr(stem, ' ');
+    if (counted == NULL)
+        return g_strdup_printf("%s (%s%s)", stem, prefix, unit->unit);
+    return g_strdup_printf("%.*s (%s%s%s)", (int) (counted - stem), stem, prefix, counted + 1, unit->unit);
 }

@@ -14,7 +14,8 @@ typedef struct {
     guint time, replication;
     GPtrArray *panels; /* labels */
     GArray *columns;   /* guint: the columns that are drawn */
-    double highest;    /* of all that is drawn, for a scale that the panels share */
+    double factor;     /* from the columns' unit to the one drawn */
+    double highest;    /* of all that is drawn, in the unit drawn, for a scale that the panels share */
     char *note;        /* what is shown, under the title */
 } Series;
 
@@ -123,7 +124,7 @@ put_panels(SimChartDrawing *drawing, Series *series, const char *header,
 }
 
 static void
-add_args(SimChartDrawing *drawing, const Series *series, guint n_lines)
+add_args(SimChartDrawing *drawing, const Series *series, guint n_lines, const char *y_label)
 {
     char y_max[G_ASCII_DTOSTR_BUF_SIZE];
 
@@ -131,6 +132,7 @@ add_args(SimChartDrawing *drawing, const Series *series, guint n_lines)
     sim_chart_add_arg(drawing, "%u", series->panels->len);
     sim_chart_add_arg(drawing, "%u", n_lines);
     sim_chart_add_arg(drawing, "%s", sim_format_real(y_max, series->highest > 0 ? series->highest * 1.05 : 1.0));
+    sim_chart_add_arg(drawing, "%s", y_label);
 }
 
 /* "cpu_partial_free_bytes" -> "cpu partial free" */
@@ -150,6 +152,22 @@ is_memory_column(const char *name)
     return g_str_has_suffix(name, "_bytes") && !g_str_has_prefix(name, "total_");
 }
 
+/* The largest sum of the columns in any row, shown or not. */
+static double
+highest_sum(const Series *series)
+{
+    double highest = 0;
+
+    for (guint row = 0; row < sim_table_n_rows(series->rows.table); row++) {
+        double sum = 0, value;
+        for (guint i = 0; i < series->columns->len; i++)
+            if (sim_table_cell_real(series->rows.table, row, g_array_index(series->columns, guint, i), &value))
+                sum += value;
+        highest = MAX(highest, sum);
+    }
+    return highest;
+}
+
 /* Heights of the upper edges: each part stands on the ones before. */
 static gboolean
 put_memory_row(SimChartDrawing *drawing, Series *series, guint row, GError **error)
@@ -160,7 +178,7 @@ put_memory_row(SimChartDrawing *drawing, Series *series, guint row, GError **err
         double value;
         if (!sim_chart_number(series->rows.table, row, g_array_index(series->columns, guint, i), &value, error))
             return FALSE;
-        edge += isnan(value) ? 0 : value;
+        edge += isnan(value) ? 0 : value * series->factor;
         sim_chart_put_real(drawing, edge, i + 1 < series->columns->len ? '\t' : '\n');
     }
     series->highest = MAX(series->highest, edge);
@@ -171,18 +189,20 @@ gboolean
 sim_chart_prepare_memory(SimChartSource *source, const SimChartSpec *spec, SimChartDrawing *drawing, GError **error)
 {
     Series series = {0};
+    g_autofree char *y_label = NULL;
     GString *header;
     gboolean ok;
 
     if (!series_init(&series, source, error))
         return FALSE;
     add_columns(&series, is_memory_column);
+    y_label = sim_chart_scale("slab memory_bytes", highest_sum(&series), &series.factor);
     header = g_string_new(NULL);
     for (guint i = 0; i < series.columns->len; i++)
         append_column_title(header, sim_table_columns(series.rows.table)[g_array_index(series.columns, guint, i)], "_bytes");
     ok = series.columns->len > 0 && put_panels(drawing, &series, header->str, put_memory_row, error);
     if (ok)
-        add_args(drawing, &series, series.columns->len);
+        add_args(drawing, &series, series.columns->len, y_label);
     g_string_free(header, TRUE);
     series_clear(&series);
     return ok;
@@ -239,7 +259,7 @@ sim_chart_prepare_partial(SimChartSource *source, const SimChartSpec *spec, SimC
                             "_partial_slabs");
     ok = series.columns->len > 0 && put_panels(drawing, &series, header->str, put_partial_row, error);
     if (ok)
-        add_args(drawing, &series, many ? 3 : series.columns->len);
+        add_args(drawing, &series, many ? 3 : series.columns->len, "slabs");
     g_string_free(header, TRUE);
     series_clear(&series);
     return ok;

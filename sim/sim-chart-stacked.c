@@ -12,7 +12,7 @@
 typedef struct {
     SimChartRows rows;
     guint part_column, value_column;
-    double scale;
+    double factor; /* from the table's unit to the one drawn */
     GPtrArray *bars, *parts;
     GArray *sums;     /* double, [bar][part] with room for n_parts parts */
     GPtrArray *runs;  /* labels with the replication: what the means are taken over */
@@ -76,7 +76,7 @@ stack_sum(Stack *stack, GError **error)
             return FALSE;
         if (!isnan(value))
             g_array_index(stack->sums, double, bar * stack->parts->len + part) +=
-                value * stack->scale / g_array_index(stack->n_runs, guint, bar);
+                value / g_array_index(stack->n_runs, guint, bar);
     }
     return TRUE;
 }
@@ -135,7 +135,7 @@ put_bars(SimChartDrawing *drawing, const Stack *stack)
         double others = 0;
         sim_chart_put_text(drawing, stack->bars->pdata[bar], '\t');
         for (guint c = 0; c < n_parts; c++) {
-            double value = g_array_index(stack->sums, double, bar * n_parts + ranked[c].part);
+            double value = g_array_index(stack->sums, double, bar * n_parts + ranked[c].part) * stack->factor;
             if (c < n_named)
                 sim_chart_put_real(drawing, value, c + 1 < n_columns ? '\t' : '\n');
             else
@@ -147,21 +147,36 @@ put_bars(SimChartDrawing *drawing, const Stack *stack)
     return n_columns;
 }
 
+static double
+highest_bar(const Stack *stack)
+{
+    double highest = 0;
+
+    for (guint bar = 0; bar < stack->bars->len; bar++) {
+        double height = 0;
+        for (guint part = 0; part < stack->parts->len; part++)
+            height += g_array_index(stack->sums, double, bar * stack->parts->len + part);
+        highest = MAX(highest, height);
+    }
+    return highest;
+}
+
+/* `quantity` is the metric name that the axis is labelled by. */
 static gboolean
 prepare(SimChartSource *source, SimChartDrawing *drawing, const char *table_name, const char *part, const char *value,
-        const char *y_label, double scale, GError **error)
+        const char *quantity, GError **error)
 {
     const SimTable *table = sim_chart_source_table(source, table_name, error);
-    Stack stack = {.scale = scale};
+    Stack stack = {0};
     gboolean ok;
 
     if (table == NULL || sim_table_n_rows(table) == 0 || !stack_init(&stack, source, table, part, value, error))
         return FALSE;
     ok = stack_sum(&stack, error);
     if (ok) {
+        g_autofree char *y_label = sim_chart_scale(quantity, highest_bar(&stack), &stack.factor);
         sim_chart_add_arg(drawing, "%s", y_label);
         sim_chart_add_arg(drawing, "%u", put_bars(drawing, &stack));
-        sim_chart_add_arg(drawing, "%u", stack.bars->len);
     }
     stack_clear(&stack);
     return ok;
@@ -171,17 +186,14 @@ gboolean
 sim_chart_prepare_lock_time(SimChartSource *source, const SimChartSpec *spec, SimChartDrawing *drawing, GError **error)
 {
     const char *value = spec->metric != NULL ? spec->metric : "wait_ns";
-    gboolean is_time = g_str_has_suffix(value, "_ns");
-    g_autofree char *stem = is_time ? g_strndup(value, strlen(value) - 3) : NULL;
-    g_autofree char *label = is_time ? g_strdup_printf("%s time, all CPUs together (s)", stem) : sim_chart_metric_label(value);
+    g_autofree char *quantity = g_strconcat("all CPUs together: ", value, NULL);
 
-    return prepare(source, drawing, "locks", "site", value, label, is_time ? 1e-9 : 1.0, error);
+    return prepare(source, drawing, "locks", "site", value, quantity, error);
 }
 
 gboolean
 sim_chart_prepare_memory_places(SimChartSource *source, const SimChartSpec *spec, SimChartDrawing *drawing,
                                 GError **error)
 {
-    return prepare(source, drawing, "memory", "place", spec->metric != NULL ? spec->metric : "bytes", "memory (bytes)", 1.0,
-                   error);
+    return prepare(source, drawing, "memory", "place", "bytes", "slab memory_bytes", error);
 }

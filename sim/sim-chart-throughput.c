@@ -14,6 +14,7 @@ typedef struct {
     GArray *x_of_value; /* double, by axis value */
     gboolean lines;
     double slot; /* width of one bar */
+    double factor; /* from the metric's unit to the one drawn */
 } Layout;
 
 static void
@@ -41,6 +42,19 @@ axis_is_numeric(const Layout *layout, gboolean *ret_log)
     }
     *ret_log = low > 0 && high / low >= LOG_AXIS_RATIO;
     return TRUE;
+}
+
+static double
+largest_mean(const SimTable *summary, guint metric_column, const char *metric)
+{
+    int mean = sim_table_find_column(summary, "mean");
+    double largest = 0, value;
+
+    for (guint row = 0; row < sim_table_n_rows(summary); row++)
+        if (mean >= 0 && g_str_equal(sim_table_cell(summary, row, metric_column), metric) &&
+            sim_table_cell_real(summary, row, (guint) mean, &value))
+            largest = MAX(largest, fabs(value));
+    return largest;
 }
 
 static const char *
@@ -101,9 +115,9 @@ put_series(SimChartDrawing *drawing, const Layout *layout, guint series, guint m
             return FALSE;
         sim_chart_put_real(drawing, layout_x(layout, series, sim_chart_index_of(layout->axis_values, axis_value)), '\t');
         sim_chart_put_text(drawing, axis_value, '\t');
-        sim_chart_put_real(drawing, m, '\t');
-        sim_chart_put_real(drawing, m - h, '\t');
-        sim_chart_put_real(drawing, m + h, '\n');
+        sim_chart_put_real(drawing, m * layout->factor, '\t');
+        sim_chart_put_real(drawing, (m - h) * layout->factor, '\t');
+        sim_chart_put_real(drawing, (m + h) * layout->factor, '\n');
     }
     sim_chart_end_block(drawing);
     return TRUE;
@@ -138,7 +152,7 @@ put_published(SimChartDrawing *drawing, SimChartSource *source, const Layout *la
                                               &axis_value))
             continue;
         sim_chart_put_real(drawing, layout_x(layout, series, axis_value), '\t');
-        sim_chart_put_real(drawing, value, '\n');
+        sim_chart_put_real(drawing, value * layout->factor, '\n');
         n++;
     }
     sim_chart_end_block(drawing);
@@ -171,6 +185,7 @@ sim_chart_prepare_throughput(SimChartSource *source, const SimChartSpec *spec, S
     if (column < 0 || sim_table_n_rows(summary) == 0)
         return FALSE;
     metric = spec->metric != NULL ? spec->metric : sim_table_cell(summary, 0, (guint) column);
+    y_label = sim_chart_scale(metric, largest_mean(summary, (guint) column, metric), &layout.factor);
     style = layout_init(&layout, summary, source, (guint) column, metric);
     if (layout.series->len == 0)
         g_set_error(&inner, SIM_ERROR, SIM_ERROR_UNKNOWN_KEY, "no run recorded a metric '%s'", metric);
@@ -178,7 +193,6 @@ sim_chart_prepare_throughput(SimChartSource *source, const SimChartSpec *spec, S
     for (guint s = 0; s < layout.series->len && inner == NULL; s++)
         put_series(drawing, &layout, s, (guint) column, metric, &inner);
     n_published = inner == NULL ? put_published(drawing, source, &layout, metric, &inner) : 0;
-    y_label = sim_chart_metric_label(metric);
     sim_chart_add_arg(drawing, "%s", source->axis);
     sim_chart_add_arg(drawing, "%s", y_label);
     sim_chart_add_arg(drawing, "%s", style);

@@ -121,7 +121,9 @@ run_gnuplot(const char *const *argv, const char *chart, GError **error)
         g_set_error(error, SIM_ERROR, SIM_ERROR_IO, "chart %s: cannot run gnuplot: %s", chart, inner->message);
         return FALSE;
     }
-    raw = g_utf8_make_valid(g_bytes_get_data(complaint, NULL), (gssize) g_bytes_get_size(complaint));
+    raw = g_bytes_get_size(complaint) > 0
+              ? g_utf8_make_valid(g_bytes_get_data(complaint, NULL), (gssize) g_bytes_get_size(complaint))
+              : g_strdup("");
     said = one_line(raw);
     if (g_subprocess_get_successful(process) && *said == '\0')
         return TRUE;
