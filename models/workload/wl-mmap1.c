@@ -138,12 +138,12 @@ mix_nodes(Process *p)
 {
     enum
     {
-        N_MIXED = 1024
+        N_MIXED = 512
     };
     guint n_nodes = p->workload->world->topology->n_nodes;
 
     for (guint i = 0; i < N_MIXED; i++) {
-        gint node = (gint) ((p->cpu->node + i) % n_nodes);
+        gint node = (gint) ((p->cpu->node + i * n_nodes / N_MIXED) % n_nodes);
         mach_call_rcu(p->cpu, p->workload->node_kind, slub_alloc_node(p->workload->maple_node, p->cpu, node), 0);
     }
 }
