@@ -28,6 +28,8 @@ const SimKeySpec mach_machine_keys[] = {
      .help = "numbers of the nodes that have CPUs but no memory"},
     {.group = "machine", .key = "smt_slowdown", .type = SIM_KEY_REAL, .fallback = "1.6", .min = 1, .max = 2.5,
      .help = "how much longer a thread computes while its sibling is busy too"},
+    {.group = "machine", .key = "smt_hold_slowdown", .type = SIM_KEY_REAL, .fallback = "1", .min = 1, .max = 2.5,
+     .help = "how much longer a thread holds a list_lock while its sibling is busy too"},
     {.group = "machine", .key = "lock", .type = SIM_KEY_CHOICE, .fallback = "qspinlock",
      .choices = "qspinlock|ticket|cna", .help = "spinlock discipline"},
     {.group = "machine", .key = "lock_handoff", .type = SIM_KEY_REAL, .fallback = "1.2", .min = 0.5, .max = 4,

@@ -48,6 +48,7 @@ mach_machine_new(const MachTopology *topology, const SimConfig *config, guint64 
         .near_handoffs_max = (guint) sim_config_int(config, "machine", "cna_near_handoffs"),
     };
     machine->smt_slowdown = sim_config_real(config, "machine", "smt_slowdown");
+    machine->smt_hold_slowdown = sim_config_real(config, "machine", "smt_hold_slowdown");
     machine->tick = sim_config_time(config, "machine", "tick");
     machine->grace_period = sim_config_time(config, "machine", "grace_period");
     machine->checkpoint = checkpoint;
