@@ -84,6 +84,8 @@ static const struct {
     {"[costs]\nfree = 5 ns [1 .. 9 ns]", "+[costs] free = 5 ns [1 .. 9 ns]: a time needs a unit " COST_FORM},
     {"[costs]\nfree = 5 ns [6 ns .. 9 ns] x",
      "+[costs] free = 5 ns [6 ns .. 9 ns] x: the value lies outside its own bounds " COST_FORM},
+    {"[costs]\nfree = 5 ns [1 ns .. 4 ns]",
+     "+[costs] free = 5 ns [1 ns .. 4 ns]: the value lies outside its own bounds " COST_FORM},
     {"[costs]\nfree = 5 ns [9 ns .. 1 ns]",
      "+[costs] free = 5 ns [9 ns .. 1 ns]: the value lies outside its own bounds " COST_FORM},
     {"[costs]\nlock = 200 ns",
@@ -286,6 +288,10 @@ test_layer_by_point(void)
     g_assert_cmpint(sim_config_int(sim_plan_config(swept, 1), "machine", "nodes"), ==, 8);
     g_assert_cmpint(sim_config_int(only_config(set), "machine", "cpus"), ==, 4);
     g_assert_cmpint(sim_config_int(only_config(set), "machine", "nodes"), ==, 8);
+    static const char *const set_a[] = {"machine.profile=a", NULL};
+    g_autoptr(SimPlan) over_variant = toy_load_ok(TOY_RUN "[variant y]\nmachine.profile = b\n", set_a);
+    g_assert_cmpint(sim_config_int(only_config(over_variant), "machine", "cpus"), ==, 2);
+    g_assert_cmpint(sim_config_int(only_config(over_variant), "machine", "nodes"), ==, 1);
 }
 
 static void
@@ -313,6 +319,8 @@ test_layer_folders(void)
                      "(allowed: near)");
     toy_expect_error(TOY_RUN "[machine]\nprofile = ../etc/x\n", NULL,
                      "toy.scenario:4: [machine] profile = ../etc/x: not a name (allowed: the name of a .machine file)");
+    toy_expect_error(TOY_RUN "[machine]\nprofile = sub/near\n", NULL,
+                     "toy.scenario:4: [machine] profile = sub/near: not a name (allowed: the name of a .machine file)");
     toy_write("machines/bad.machine", "[run]\nseed = 1\n", -1);
     toy_expect_error(TOY_RUN "[machine]\nprofile = bad\n", NULL,
                      "machines/bad.machine:1: [run]: belongs in a scenario, not in a machine.profile file");
@@ -455,6 +463,20 @@ test_key_file_agrees(void)
 }
 
 static void
+test_long_names(void)
+{
+    g_autofree char *longest = g_strnfill(64, 'n');
+    g_autofree char *good = g_strdup_printf(TOY_RUN "[cache %s]\norder = 1\n", longest);
+    g_autofree char *bad = g_strdup_printf(TOY_RUN "[cache %sn]\norder = 1\n", longest);
+    g_autofree char *message = g_strdup_printf("toy.scenario:3: [cache %sn]: \"%sn\" is no name (allowed: 1 to 64 "
+                                               "letters, digits, '_', '.', ':', '-')",
+                                               longest, longest);
+    g_autoptr(SimPlan) plan = toy_load_ok(good, NULL);
+    g_assert_cmpstr(sim_config_instances(only_config(plan), "cache *")[0], ==, longest);
+    toy_expect_error(bad, NULL, message);
+}
+
+static void
 test_config_error(void)
 {
     g_autoptr(SimPlan) plan = toy_load_ok(TOY_RUN "[machine]\ncpus = 007\n", NULL);
@@ -512,6 +534,7 @@ main(int argc, char **argv)
     toy_add_test("/config/cost-bounds", test_cost_bounds);
     toy_add_test("/config/round-trip", test_round_trip);
     toy_add_test("/config/key-file-agrees", test_key_file_agrees);
+    toy_add_test("/config/long-names", test_long_names);
     toy_add_test("/config/error", test_config_error);
     toy_add_test("/config/lifetime", test_lifetime);
     toy_add_test("/config/programmer-errors", test_programmer_errors);

@@ -68,6 +68,7 @@ test_axes(void)
         {"machine.cpus = 7:7:1", "7"},
         {"machine.cpus = log 1:1000:4", "1|10|100|1000"},
         {"machine.cpus = log 1:4:8", "1|2|3|4"}, /* 1 1.2 1.5 1.8 2.2 2.7 3.3 4 */
+        {"machine.cpus = log 1:2:4", "1|2"},
         {"machine.cpus = log  2:224:2", "2|224"},
         {"slub.load = log 1:100:5", "1|3.16228|10|31.6228|100"},
         {"slub.load = log 0.1:0.3:2", "0.1|0.3"},
