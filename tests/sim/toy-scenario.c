@@ -60,6 +60,8 @@ toy_write(const char *name, const char *text, gssize n_bytes)
     g_autoptr(GError) error = NULL;
     g_autofree char *folder = g_path_get_dirname(name);
     g_assert_cmpint(g_mkdir_with_parents(folder, 0700), ==, 0);
+    /* Replacing a file would wait for the disk. */
+    remove(name);
     g_file_set_contents(name, text, n_bytes, &error);
     g_assert_no_error(error);
 }
