@@ -256,6 +256,9 @@ test_old_placement(void)
      * reclaimable cache takes the first order. */
     g_assert_cmpuint(old_geometry(SLAB_OLD_BYTE_INDEX, "other", 1504, 0).order, ==, 1);
     g_assert_cmpuint(old_geometry(SLAB_OLD_BYTE_INDEX, "other", 1504, SLAB_RECLAIM_ACCOUNT).order, ==, 0);
+    /* On both sides of the eighth: 568 and 448 bytes of a page wasted. */
+    g_assert_cmpuint(old_geometry(SLAB_OLD_BYTE_INDEX, "other", 1176, 0).order, ==, 1);
+    g_assert_cmpuint(old_geometry(SLAB_OLD_BYTE_INDEX, "other", 1216, 0).order, ==, 0);
 }
 
 static void
