@@ -82,10 +82,12 @@ parse_run(const SimCli *cli, int argc, char **argv, RunOptions *options, char **
     const GOptionEntry entries[] = {
         {"set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options->sets, "Give a key another value; may be repeated",
          "GROUP.KEY=VALUE"},
-        {"jobs", 'j', 0, G_OPTION_ARG_INT, &options->n_workers, "Runs at the same time (default: one a processor)", "N"},
+        {"jobs", 'j', 0, G_OPTION_ARG_INT, &options->n_workers, "Runs at the same time (default: one a processor)",
+         "N"},
         {"out", 0, 0, G_OPTION_ARG_FILENAME, &options->out, "Result folder (default: results/SCENARIO)", "DIR"},
         {"seed", 0, 0, G_OPTION_ARG_STRING, &options->seed, "The same as --set run.seed=N", "N"},
-        {"replications", 0, 0, G_OPTION_ARG_STRING, &options->replications, "The same as --set run.replications=N", "N"},
+        {"replications", 0, 0, G_OPTION_ARG_STRING, &options->replications, "The same as --set run.replications=N",
+         "N"},
         {"quiet", 'q', 0, G_OPTION_ARG_NONE, &options->quiet, "No progress on standard error", NULL},
         {"no-charts", 0, 0, G_OPTION_ARG_NONE, &options->no_charts, "Do not call gnuplot", NULL},
         {NULL}};
@@ -162,8 +164,8 @@ static int
 run_study(const SimCli *cli, const SimPlan *plan, const SimTable *published, const RunOptions *options)
 {
     g_autoptr(GError) error = NULL, chart_error = NULL;
-    g_autofree char *target = options->out != NULL ? g_strdup(options->out)
-                                                   : g_build_filename("results", sim_plan_name(plan), NULL);
+    g_autofree char *target =
+        options->out != NULL ? g_strdup(options->out) : g_build_filename("results", sim_plan_name(plan), NULL);
     g_autoptr(SimFolder) folder = sim_result_begin(target, &error);
     g_autoptr(SimRuns) runs = folder != NULL ? run_plan(cli, plan, options, &error) : NULL;
     g_autoptr(SimTable) comparison = runs != NULL && published != NULL ? sim_compare(published, runs) : NULL;
@@ -206,8 +208,8 @@ sim_cli_plot(const SimCli *cli, int argc, char **argv)
     g_autofree char *charts = NULL, *scripts = sim_cli_scripts_folder(cli);
     guint n_charts;
 
-    if (!sim_cli_parse(cli, argc, argv, NULL, "DIR", "Redraws the charts of a result folder from its files.", 1, 1, &words,
-                       &error))
+    if (!sim_cli_parse(cli, argc, argv, NULL, "DIR", "Redraws the charts of a result folder from its files.", 1, 1,
+                       &words, &error))
         return sim_cli_fail(cli, error);
     manifest = sim_result_read_manifest(words[0], &error);
     if (manifest == NULL)

@@ -14,8 +14,8 @@ sim_cli_check(const SimCli *cli, int argc, char **argv)
     int status = 0;
 
     if (!sim_cli_parse(cli, argc, argv, NULL, "FILE|NAME...",
-                       "Reads scenarios, with all they include, and checks every point without running it.", 1, G_MAXUINT,
-                       &words, &error))
+                       "Reads scenarios, with all they include, and checks every point without running it.", 1,
+                       G_MAXUINT, &words, &error))
         return sim_cli_fail(cli, error);
     for (char **word = words; *word != NULL; word++) {
         g_autoptr(SimPlan) plan = NULL;
@@ -44,8 +44,8 @@ find_variant(const SimPlan *plan, const char *variant, GError **error)
     }
     g_ptr_array_add(names, NULL);
     hint = sim_hint_phrase(variant, (const char *const *) names->pdata);
-    g_set_error(error, SIM_ERROR, SIM_ERROR_UNKNOWN_KEY, "scenario %s has no variant '%s'%s", sim_plan_name(plan), variant,
-                hint);
+    g_set_error(error, SIM_ERROR, SIM_ERROR_UNKNOWN_KEY, "scenario %s has no variant '%s'%s", sim_plan_name(plan),
+                variant, hint);
     return -1;
 }
 

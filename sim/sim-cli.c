@@ -102,7 +102,8 @@ sim_cli_find_scenario(const SimCli *cli, const char *word, GError **error)
     if (strchr(word, '/') != NULL || g_str_has_suffix(word, SIM_SCENARIO_SUFFIX))
         return g_strdup(word);
     if (dir == NULL) {
-        g_set_error(error, SIM_ERROR, SIM_ERROR_UNKNOWN_KEY, "'%s' is no path, and no folder of scenarios is known", word);
+        g_set_error(error, SIM_ERROR, SIM_ERROR_UNKNOWN_KEY, "'%s' is no path, and no folder of scenarios is known",
+                    word);
         return NULL;
     }
     file = g_strconcat(word, SIM_SCENARIO_SUFFIX, NULL);

@@ -7,8 +7,8 @@
 typedef struct {
     const SimExperiment *experiment;
     SimRuns *runs;
-    gint *cancels;    /* one a run: a failure stops only the runs after it */
-    GError **errors;  /* one a run */
+    gint *cancels;   /* one a run: a failure stops only the runs after it */
+    GError **errors; /* one a run */
     GMutex mutex;
     GCond finished;
     guint n_finished; /* guarded by mutex */
@@ -123,8 +123,9 @@ collect_errors(const Work *work, GError **error)
         if (work->errors[i] == NULL)
             continue;
         if (!g_error_matches(work->errors[i], SIM_ERROR, SIM_ERROR_INTERRUPTED)) {
-            g_propagate_prefixed_error(error, g_error_copy(work->errors[i]), "%s, start %s, replication %u: ",
-                                       sim_plan_label(runs->plan, run->point), run->start, run->replication);
+            g_propagate_prefixed_error(error, g_error_copy(work->errors[i]),
+                                       "%s, start %s, replication %u: ", sim_plan_label(runs->plan, run->point),
+                                       run->start, run->replication);
             return FALSE;
         }
         n_stopped++;
