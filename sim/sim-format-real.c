@@ -6,15 +6,16 @@
 char *
 sim_format_real(char *buffer, double value)
 {
-    /* 15 digits print every short decimal as it was written ("100", not "1e+02"); 17 always read back. */
-    static const char *const formats[] = {"%.15g", "%.16g", "%.17g"};
-
     if (isnan(value)) {
         g_strlcpy(buffer, "nan", G_ASCII_DTOSTR_BUF_SIZE);
         return buffer;
     }
-    for (guint i = 0; i < G_N_ELEMENTS(formats); i++) {
-        g_ascii_formatd(buffer, G_ASCII_DTOSTR_BUF_SIZE, formats[i], value);
+    /* %g drops zeros at the end, so 15 digits give the short text of whatever has one; 17 always read back. Starting
+     * below 15 would write 100 as 1e+02. */
+    for (int n_digits = 15; n_digits <= 17; n_digits++) {
+        char format[8];
+        g_snprintf(format, sizeof format, "%%.%dg", n_digits);
+        g_ascii_formatd(buffer, G_ASCII_DTOSTR_BUF_SIZE, format, value);
         if (g_ascii_strtod(buffer, NULL) == value)
             break;
     }

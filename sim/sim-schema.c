@@ -7,6 +7,8 @@
 #include <string.h>
 
 #define MAX_INSTANCE_NAME 64
+/* So that warm-up and duration together stay far from the end of SimTime. */
+#define MAX_SPAN_PS 1e18
 #define ANY_KEY "GROUP.KEY"
 #define SCENARIOS_VARIABLE "SLUBSIM_SCENARIOS"
 
@@ -32,14 +34,15 @@ static const SimKeySpec study_keys[] = {
     {NULL}};
 
 static const SimKeySpec run_keys[] = {
-    {"run", "warmup", SIM_KEY_TIME, "0 s", FALSE, 0, 0, NULL, "Simulated time before measuring starts."},
-    {"run", "duration", SIM_KEY_TIME, NULL, FALSE, 1, INFINITY, NULL, "Simulated time that is measured."},
+    {"run", "warmup", SIM_KEY_TIME, "0 s", FALSE, 0, MAX_SPAN_PS, NULL, "Simulated time before measuring starts."},
+    {"run", "duration", SIM_KEY_TIME, NULL, FALSE, 1, MAX_SPAN_PS, NULL, "Simulated time that is measured."},
     {"run", "replications", SIM_KEY_INT, "1", FALSE, 1, 10000, NULL, "Independent repetitions of each point."},
     {"run", "seed", SIM_KEY_INT, "1", FALSE, 0, INFINITY, NULL, "Seed of all random streams."},
     {"run", "starts", SIM_KEY_TEXT_LIST, "cold", FALSE, 0, 0, NULL, "Initial states to start from."},
     {"run", "precision", SIM_KEY_REAL, NULL, TRUE, 1e-6, 1, NULL,
      "Relative half-width of the confidence interval at which replications may stop."},
-    {"run", "sample_interval", SIM_KEY_TIME, "0 s", FALSE, 0, 0, NULL, "Interval of time series; 0 s for none."},
+    {"run", "sample_interval", SIM_KEY_TIME, "0 s", FALSE, 0, MAX_SPAN_PS, NULL,
+     "Interval of time series; 0 s for none."},
     {"run", "confidence", SIM_KEY_REAL, "0.95", FALSE, 0.5, 0.9999, NULL, "Level of the confidence intervals."},
     {NULL}};
 
