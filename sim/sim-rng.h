@@ -98,8 +98,9 @@ sim_rng_below(SimRng *rng, guint64 n)
     return (guint64) (product >> 64);
 }
 
-/* Exponential with the given mean (>= 0), in the unit of the mean; 0 can come up. Exact to the 53 bits of the draw, and
- * made of products and sums alone, so that the values do not depend on the mathematics library. */
+/* Exponential with the given mean (>= 0), in the unit of the mean; 0 can come up. Values are products and sums of a
+ * 53-bit draw and constants. The mathematics library's exp() only helps to decide on 1 draw in 100, where its last bit
+ * matters with a probability near 2^-52: results do not depend on its version in practice. */
 static inline double
 sim_rng_exponential(SimRng *rng, double mean)
 {
