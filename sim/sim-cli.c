@@ -47,8 +47,8 @@ check_word_count(char **words, guint min_words, guint max_words, const char *nam
 }
 
 gboolean
-sim_cli_parse(const SimCli *cli, int argc, char **argv, const GOptionEntry *entries, const char *usage,
-              const char *summary, guint min_words, guint max_words, char ***ret_words, GError **error)
+sim_cli_parse(const SimCli *cli, char **argv, const GOptionEntry *entries, const char *usage, const char *summary,
+              guint min_words, guint max_words, char ***ret_words, GError **error)
 {
     GOptionContext *context = g_option_context_new(usage);
     g_autoptr(GError) inner = NULL;

@@ -104,9 +104,10 @@ wait_for(Work *work, guint n_started, const SimRunnerOptions *options)
             g_cond_wait_until(&work->finished, &work->mutex, g_get_monotonic_time() + POLL_INTERVAL_US);
         n_finished = work->n_finished;
         g_mutex_unlock(&work->mutex);
+        /* Runs that are stopped are no progress. */
         if (options->interrupt != NULL && g_atomic_int_get(options->interrupt))
             cancel_from(work, 0);
-        if (options->progress != NULL && n_finished != n_reported)
+        else if (options->progress != NULL && n_finished != n_reported)
             options->progress(n_finished, n_started, options->data);
         n_reported = n_finished;
     } while (n_finished < n_started);
