@@ -5,7 +5,8 @@
 #include "sim-experiment.h"
 
 /* A sub-command that a program adds to the engine's own (run, check, show, list, plot). `main` gets the arguments
- * from its own name on and returns the exit status: 0, 1 failure, 2 usage, 130 interrupted. */
+ * from its own name on and returns the exit status: 0, 1 failure, 2 usage, 130 interrupted. A row named "list WORD"
+ * answers `PROGRAM list WORD`. */
 typedef struct
 {
     const char *name;

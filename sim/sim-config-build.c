@@ -48,6 +48,17 @@ sim_setting_new(const SimKeySpec *spec, const char *group, const char *written, 
     return g_steal_pointer(&setting);
 }
 
+SimSetting *
+sim_setting_new_default(const SimKeySpec *spec, const char *group)
+{
+    g_autoptr(GError) error = NULL;
+    g_autofree char *label = g_strdup_printf("[%s] %s", group, spec->key);
+    SimSetting *setting = sim_setting_new(spec, group, spec->fallback, "default", label, "default", &error);
+    if (setting == NULL)
+        g_error("schema: %s", error->message);
+    return setting;
+}
+
 gboolean
 sim_setting_error(const SimSetting *setting, GError **error, SimErrorCode code, const char *format, ...)
 {
@@ -85,12 +96,7 @@ add_group(SimConfig *config, const char *pattern, const char *name, const char *
         const SimKeySpec *spec = config->rows->pdata[i];
         if (strcmp(spec->group, pattern) != 0 || spec->fallback == NULL)
             continue;
-        GError *error = NULL;
-        g_autofree char *label = g_strdup_printf("[%s] %s", name, spec->key);
-        SimSetting *setting = sim_setting_new(spec, name, spec->fallback, "default", label, "default", &error);
-        if (setting == NULL)
-            g_error("schema: %s", error->message);
-        g_hash_table_insert(group->settings, (gpointer) spec->key, setting);
+        g_hash_table_insert(group->settings, (gpointer) spec->key, sim_setting_new_default(spec, name));
     }
     g_hash_table_insert(config->groups, g_strdup(name), group);
 }

@@ -20,6 +20,8 @@ typedef struct {
 /* Reads `written`; on failure the message has place, label and text in front. All texts are copied. */
 SimSetting *sim_setting_new(const SimKeySpec *spec, const char *group, const char *written, const char *place,
                             const char *label, const char *origin, GError **error);
+/* The schema's default, which must be given and valid. */
+SimSetting *sim_setting_new_default(const SimKeySpec *spec, const char *group);
 SimSetting *sim_setting_ref(SimSetting *setting);
 void sim_setting_unref(SimSetting *setting);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(SimSetting, sim_setting_unref)

@@ -163,9 +163,9 @@ layer_setting(const SimLoader *loader, const GPtrArray *overrides)
         setting = find_last(((const SimDocument *) loader->chain->pdata[i - 1])->settings, group, key);
     if (setting != NULL)
         return sim_setting_ref(setting);
-    g_autoptr(SimConfig) defaults = sim_config_new(loader->rows);
-    const SimSetting *fallback = sim_config_setting(defaults, group, key);
-    return fallback != NULL ? sim_setting_ref((SimSetting *) fallback) : NULL;
+    const SimKeySpec *spec = sim_schema_find(loader->rows, group, key, NULL);
+    g_assert(spec != NULL);
+    return spec->fallback != NULL ? sim_setting_new_default(spec, group) : NULL;
 }
 
 /* Folders in which layer files are looked for, in this order; NULL-terminated. */

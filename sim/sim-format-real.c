@@ -10,8 +10,9 @@ sim_format_real(char *buffer, double value)
         g_strlcpy(buffer, "nan", G_ASCII_DTOSTR_BUF_SIZE);
         return buffer;
     }
-    /* 17 significant digits always read back; most values need fewer. */
-    for (int n_digits = 1; n_digits <= 17; n_digits++) {
+    /* %g drops zeros at the end, so 15 digits give the short text of whatever has one; 17 always read back. Starting
+     * below 15 would write 100 as 1e+02. */
+    for (int n_digits = 15; n_digits <= 17; n_digits++) {
         char format[8];
         g_snprintf(format, sizeof format, "%%.%dg", n_digits);
         g_ascii_formatd(buffer, G_ASCII_DTOSTR_BUF_SIZE, format, value);

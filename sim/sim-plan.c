@@ -68,7 +68,8 @@ read_set(Recipe *recipe, const char *set, GError **error)
 {
     const char *sign = strchr(set, '=');
     if (sign == NULL || !sim_ini_text_is_clean(set, strlen(set))) {
-        g_set_error(error, SIM_ERROR, SIM_ERROR_PARSE, "--set %s: not understood (allowed: group.key=value)", set);
+        g_autofree char *shown = g_strescape(set, NULL);
+        g_set_error(error, SIM_ERROR, SIM_ERROR_PARSE, "--set %s: not understood (allowed: group.key=value)", shown);
         return FALSE;
     }
     g_autofree char *name = g_strstrip(g_strndup(set, (gsize) (sign - set)));
@@ -87,28 +88,22 @@ read_set(Recipe *recipe, const char *set, GError **error)
     return TRUE;
 }
 
+/* The named variant out of `variants`; `names` are all there were, for the message. */
 static SimVariant *
-steal_variant(GPtrArray *variants, const char *name)
+steal_variant(GPtrArray *variants, const char *const *names, const char *name, const SimSetting *chosen, GError **error)
 {
     for (guint i = 0; i < variants->len; i++) {
         if (strcmp(((const SimVariant *) variants->pdata[i])->name, name) == 0)
             return g_ptr_array_steal_index(variants, i);
     }
+    g_autofree char *allowed = g_strjoinv(", ", (char **) names);
+    g_autofree char *hint = sim_hint_phrase(name, names);
+    if (g_strv_contains(names, name))
+        sim_setting_error(chosen, error, SIM_ERROR_PARSE, "variant %s given twice", name);
+    else
+        sim_setting_error(chosen, error, SIM_ERROR_UNKNOWN_KEY, "there is no [variant %s]%s (allowed: %s)", name, hint,
+                          *allowed != '\0' ? allowed : "none");
     return NULL;
-}
-
-static gboolean
-fail_no_variant(const SimSetting *chosen, const char *name, const GPtrArray *variants, GError **error)
-{
-    g_autoptr(GPtrArray) names = g_ptr_array_new();
-    for (guint i = 0; i < variants->len; i++)
-        g_ptr_array_add(names, ((const SimVariant *) variants->pdata[i])->name);
-    g_ptr_array_add(names, NULL);
-    g_autofree char *hint = sim_hint_phrase(name, (const char *const *) names->pdata);
-    g_autofree char *allowed = g_strjoinv(", ", (char **) names->pdata);
-    return sim_setting_error(chosen, error, SIM_ERROR_UNKNOWN_KEY,
-                             "there is no further [variant %s]%s (allowed, each once: %s)", name, hint,
-                             *allowed != '\0' ? allowed : "none");
 }
 
 /* [sweep] variants = a; b: keeps those, in that order. */
@@ -121,11 +116,15 @@ choose_variants(Recipe *recipe, const char *written, const char *place, GError *
         return FALSE;
     if (chosen->value.list[0] == NULL)
         return sim_setting_error(chosen, error, SIM_ERROR_PARSE, "empty");
+    g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
+    for (guint i = 0; i < recipe->variants->len; i++)
+        g_ptr_array_add(names, g_strdup(((const SimVariant *) recipe->variants->pdata[i])->name));
+    g_ptr_array_add(names, NULL);
     g_autoptr(GPtrArray) kept = g_ptr_array_new_with_free_func((GDestroyNotify) sim_variant_free);
     for (char **name = chosen->value.list; *name != NULL; name++) {
-        SimVariant *variant = steal_variant(recipe->variants, *name);
+        SimVariant *variant = steal_variant(recipe->variants, (const char *const *) names->pdata, *name, chosen, error);
         if (variant == NULL)
-            return fail_no_variant(chosen, *name, recipe->variants, error);
+            return FALSE;
         g_ptr_array_add(kept, variant);
     }
     g_ptr_array_unref(recipe->variants);
@@ -298,12 +297,14 @@ add_point(SimPlan *plan, const Recipe *recipe, const SimVariant *variant, SimSet
     SimConfig *config = sim_loader_resolve(recipe->loader, overrides, error);
     if (config == NULL)
         return FALSE;
+    /* File text, since a text value itself may hold tabs and line ends. */
+    g_autofree char *value = axis != NULL ? sim_value_to_file_text(axis->spec, &axis->value) : g_strdup("");
     Point *point = g_new0(Point, 1);
     point->config = config;
     point->variant = g_strdup(variant->name);
-    point->axis_value = g_strdup(axis != NULL ? axis->value.text : "");
-    point->label = axis != NULL ? g_strdup_printf("%s, %s = %s", variant->name, plan->axis_key, axis->value.text)
-                                : g_strdup(variant->name);
+    point->label =
+        axis != NULL ? g_strdup_printf("%s, %s = %s", variant->name, plan->axis_key, value) : g_strdup(variant->name);
+    point->axis_value = g_steal_pointer(&value);
     g_ptr_array_add(plan->points, point);
     return check_point(point, experiment, error);
 }

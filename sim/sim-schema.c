@@ -7,6 +7,8 @@
 #include <string.h>
 
 #define MAX_INSTANCE_NAME 64
+/* So that warm-up and duration together stay far from the end of SimTime. */
+#define MAX_SPAN_PS 1e18
 #define ANY_KEY "GROUP.KEY"
 #define SCENARIOS_VARIABLE "SLUBSIM_SCENARIOS"
 
@@ -32,14 +34,15 @@ static const SimKeySpec study_keys[] = {
     {NULL}};
 
 static const SimKeySpec run_keys[] = {
-    {"run", "warmup", SIM_KEY_TIME, "0 s", FALSE, 0, 0, NULL, "Simulated time before measuring starts."},
-    {"run", "duration", SIM_KEY_TIME, NULL, FALSE, 1, INFINITY, NULL, "Simulated time that is measured."},
+    {"run", "warmup", SIM_KEY_TIME, "0 s", FALSE, 0, MAX_SPAN_PS, NULL, "Simulated time before measuring starts."},
+    {"run", "duration", SIM_KEY_TIME, NULL, FALSE, 1, MAX_SPAN_PS, NULL, "Simulated time that is measured."},
     {"run", "replications", SIM_KEY_INT, "1", FALSE, 1, 10000, NULL, "Independent repetitions of each point."},
     {"run", "seed", SIM_KEY_INT, "1", FALSE, 0, INFINITY, NULL, "Seed of all random streams."},
     {"run", "starts", SIM_KEY_TEXT_LIST, "cold", FALSE, 0, 0, NULL, "Initial states to start from."},
     {"run", "precision", SIM_KEY_REAL, NULL, TRUE, 1e-6, 1, NULL,
      "Relative half-width of the confidence interval at which replications may stop."},
-    {"run", "sample_interval", SIM_KEY_TIME, "0 s", FALSE, 0, 0, NULL, "Interval of time series; 0 s for none."},
+    {"run", "sample_interval", SIM_KEY_TIME, "0 s", FALSE, 0, MAX_SPAN_PS, NULL,
+     "Interval of time series; 0 s for none."},
     {"run", "confidence", SIM_KEY_REAL, "0.95", FALSE, 0.5, 0.9999, NULL, "Level of the confidence intervals."},
     {NULL}};
 
@@ -115,7 +118,7 @@ instance_name_is_valid(const char *name)
 {
     gsize n = strlen(name);
     for (const char *p = name; *p != '\0'; p++) {
-        if (!g_ascii_isalnum(*p) && strchr("_.:-", *p) == NULL)
+        if (!g_ascii_isalnum(*p) && strchr("_.:,+-", *p) == NULL)
             return FALSE;
     }
     return n >= 1 && n <= MAX_INSTANCE_NAME;
@@ -202,7 +205,7 @@ sim_schema_check_group(const GPtrArray *rows, const char *group, GError **error)
             return TRUE;
         if (has_family_word(pattern, group)) {
             g_set_error(error, SIM_ERROR, SIM_ERROR_PARSE,
-                        "\"%s\" is no name (allowed: 1 to %d letters, digits, '_', '.', ':', '-')",
+                        "\"%s\" is no name (allowed: 1 to %d letters, digits, '_', '.', ':', ',', '+', '-')",
                         sim_schema_instance_name(group), MAX_INSTANCE_NAME);
             return FALSE;
         }

@@ -211,8 +211,11 @@ place_freeptr(const SlabGeometryEnv *env, const SlabCacheSpec *spec, guint flags
         geometry->freeptr_offset_bytes = (guint) spec->freeptr_offset;
         slab_step(steps, "free pointer: inside, at %u, where the creator put it", geometry->freeptr_offset_bytes);
     } else {
-        geometry->freeptr_offset_bytes = spec->object_size_bytes / 2 & ~(env->pointer_bytes - 1);
-        slab_step(steps, "free pointer: inside, at %u, the middle of the object", geometry->freeptr_offset_bytes);
+        gboolean is_middle = env->kernel >= SLAB_KERNEL(5, 7);
+
+        geometry->freeptr_offset_bytes = is_middle ? spec->object_size_bytes / 2 & ~(env->pointer_bytes - 1) : 0;
+        slab_step(steps, "free pointer: inside, at %u, %s", geometry->freeptr_offset_bytes,
+                  is_middle ? "the middle of the object" : "where it was before 5.7");
     }
     return size;
 }

@@ -231,6 +231,17 @@ empty_row(SlabListing *listing, const char *name)
     };
 }
 
+void
+slab_listing_add_spec(SlabListing *listing, const SlabCacheSpec *spec)
+{
+    SlabListingRow row = empty_row(listing, spec->name);
+    const char *name = row.spec.name;
+
+    row.spec = *spec;
+    row.spec.name = name;
+    g_array_append_val(listing->rows, row);
+}
+
 /* The longest list of "92(4) C0=69(3) C1=23(1)": 3. */
 static gint
 longest_cpu_list(const char *text)
@@ -311,6 +322,9 @@ read_sysfs_row(SlabListing *listing, char **columns, char **fields, SlabListingR
             g_set_error(error, SIM_ERROR, SIM_ERROR_PARSE, "column %s: \"%s\" is no number", columns[i], fields[i]);
             return FALSE;
         }
+    /* sysfs shows a cache that can be merged under such a name only. */
+    if (fields[0][0] != ':')
+        row.spec.flags |= SLAB_NO_MERGE;
     add_hidden_facts(listing->env.kernel, &row.spec);
     *ret_row = row;
     return TRUE;
@@ -443,12 +457,8 @@ read_caches(SlabListing *listing, const char *text, const char *path, GError **e
 
     if (!slab_spec_parse_caches(text, path, listing->names, specs, error))
         return FALSE;
-    for (guint i = 0; i < specs->len; i++) {
-        SlabListingRow row = empty_row(listing, "");
-
-        row.spec = g_array_index(specs, SlabCacheSpec, i);
-        g_array_append_val(listing->rows, row);
-    }
+    for (guint i = 0; i < specs->len; i++)
+        slab_listing_add_spec(listing, &g_array_index(specs, SlabCacheSpec, i));
     return TRUE;
 }
 

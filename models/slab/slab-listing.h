@@ -26,6 +26,9 @@ SlabListing *slab_listing_new(const SlabGeometryEnv *env);
 void slab_listing_free(SlabListing *listing);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(SlabListing, slab_listing_free)
 
+/* Appends a cache without listed numbers. The name is copied. */
+void slab_listing_add_spec(SlabListing *listing, const SlabCacheSpec *spec);
+
 /* "6.1", or a release string that begins so ("6.1.0-57-amd64"). SIM_ERROR_PARSE. */
 gboolean slab_listing_parse_kernel(const char *text, guint *ret_kernel, GError **error);
 

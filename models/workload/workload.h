@@ -21,8 +21,6 @@ typedef struct
     /* Builds its state, adds the fibers (sim_engine_add_fiber + sim_wake at 0) and registers RCU callbacks. Lowers
      * machine->n_active_cpus to the CPUs used. */
     void *(*setup)(World *world, GError **error);
-    /* Puts the allocator into a state in which slabs are mixed between nodes (run.starts = mixed); may be NULL. */
-    void (*premix)(World *world, void *state);
     /* Adds metrics of its own; may be NULL. */
     void (*report)(World *world, void *state, SimRecord *record);
     void (*free)(void *state);

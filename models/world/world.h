@@ -25,6 +25,8 @@ struct _World
     const SimConfig *config;
     guint64 seed;
     guint replication;
+    gboolean starts_mixed; /* run.starts: begin with slabs of all nodes in the hands of every CPU */
+    guint n_tasks;         /* processes or threads; the workload's to set */
     MachTopology *topology;
     Machine *machine;
     SlubSystem *slub;

@@ -62,7 +62,7 @@ closed_mm1n(guint n, double think, double service)
 static double
 md1n_left_empty(guint n, double think, double service)
 {
-    double q = -expm1(-service / think), total = 1.0;
+    double q = -expm1(-service / think), total = 0.0;
     g_autofree double *weight = g_new(double, n);
     weight[0] = 1.0;
     for (guint k = 0; k + 1 < n; k++) {
@@ -74,12 +74,12 @@ md1n_left_empty(guint n, double think, double service)
             double scale = exp(-log_next);
             for (guint i = 0; i <= k; i++)
                 weight[i] *= scale;
-            total *= scale;
             log_next = 0.0;
         }
         weight[k + 1] = exp(log_next);
-        total += weight[k + 1];
     }
+    for (guint k = 0; k < n; k++)
+        total += weight[k];
     return weight[0] / total;
 }
 

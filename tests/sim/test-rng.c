@@ -245,9 +245,10 @@ static void
 test_uniform_ends(void)
 {
     SimRng zero = {{0, 1, 0, 0}}, ones = {{G_MAXUINT64, 1, 0, 1}};
-    SimRng zero_pos = zero, ones_pos = ones;
+    SimRng zero_pos = zero, ones_pos = ones, zero_hit = zero;
     g_assert_cmpfloat(sim_rng_uniform(&zero), ==, 0.0);
     g_assert_cmpfloat(sim_rng_uniform(&ones), ==, 1.0 - 0x1p-53);
+    g_assert_false(sim_rng_bernoulli(&zero_hit, 0.0));
     g_assert_cmpfloat(sim_rng_uniform_pos(&zero_pos), ==, 0x1p-53);
     g_assert_cmpfloat(sim_rng_uniform_pos(&ones_pos), ==, 1.0 - 0x1p-53);
 }
@@ -362,6 +363,30 @@ test_exponential_distribution(void)
     g_assert_cmpfloat(exponential_distance(sample, n_draws) * sqrt(n_draws), <, 1.95); /* 0.1 % point */
 }
 
+/* At a given place of a wedge, the share of draws kept must follow the density from one edge of the layer to the other;
+ * a whole sample hardly shows a fault there, as a wedge is thin. */
+static void
+test_exponential_wedges(void)
+{
+    enum { n_draws = 20000 };
+    static const guint layers[] = {1, 2, 17, 128, 254, 255};
+    SimRng rng;
+    sim_rng_init(&rng, 12, 0, "test", "wedges");
+    for (guint i = 0; i < G_N_ELEMENTS(layers); i++) {
+        const SimRngZigguratLayer *layer = &sim__rng_ziggurat[layers[i]];
+        const double *density = &sim__rng_ziggurat_density[layers[i]];
+        for (guint eighth = 1; eighth < 8; eighth += 2) {
+            gint64 draw = layer->accept + (((gint64) 1 << 53) - layer->accept) / 8 * eighth;
+            double x = (double) draw * layer->scale;
+            double share = (exp(-x) - density[0]) / (density[1] - density[0]);
+            guint n_kept = 0;
+            for (guint k = 0; k < n_draws; k++)
+                n_kept += sim__rng_exponential_slow(&rng, (guint64) draw << 11 | layers[i]) == x;
+            assert_near(n_kept, share * n_draws, 4.0 * sqrt(share * (1.0 - share) * n_draws));
+        }
+    }
+}
+
 /* Beyond the base layer the ziggurat starts over: as many values as there should be, exponential again, and some that
  * started over twice (probability exp(-15.4), 2e-7: looked for by starting from draws in the tail). */
 static void
@@ -462,6 +487,7 @@ main(int argc, char **argv)
     g_test_add_func("/sim/rng/exponential/tables", test_ziggurat_tables);
     g_test_add_func("/sim/rng/exponential/moments", test_exponential_moments);
     g_test_add_func("/sim/rng/exponential/distribution", test_exponential_distribution);
+    g_test_add_func("/sim/rng/exponential/wedges", test_exponential_wedges);
     g_test_add_func("/sim/rng/exponential/tail", test_exponential_tail);
     g_test_add_func("/sim/rng/gsl/same-stream", test_gsl_is_the_same_stream);
     g_test_add_func("/sim/rng/gsl/variates", test_gsl_variates);

@@ -310,8 +310,20 @@ test_warm_up_drift(void)
         values[i] = i;
     g_assert_false(sim_ci_warm_up(values, G_N_ELEMENTS(values), &cut));
     g_assert_cmpuint(cut, ==, 375);
+}
+
+/* Neither in the tail nor in what would be cut off. */
+static void
+test_warm_up_nan(void)
+{
+    double values[400] = {NAN};
+    gsize cut;
+    g_assert_false(sim_ci_warm_up(values, 400, &cut));
+    values[0] = 0.0;
     values[390] = NAN;
-    g_assert_false(sim_ci_warm_up(values, G_N_ELEMENTS(values), &cut));
+    g_assert_false(sim_ci_warm_up(values, 400, &cut));
+    values[390] = 0.0;
+    g_assert_true(sim_ci_warm_up(values, 400, &cut));
 }
 
 static void
@@ -375,6 +387,7 @@ main(int argc, char **argv)
     g_test_add_func("/sim/ci/warm-up/known", test_warm_up_known);
     g_test_add_func("/sim/ci/warm-up/noisy", test_warm_up_noisy);
     g_test_add_func("/sim/ci/warm-up/drift", test_warm_up_drift);
+    g_test_add_func("/sim/ci/warm-up/nan", test_warm_up_nan);
     g_test_add_func("/sim/ci/convergence/known", test_convergence_known);
     g_test_add_func("/sim/ci/convergence/series", test_convergence_series);
     return g_test_run();

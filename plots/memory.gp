@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# gnuplot -c memory.gp DATA OUT TITLE NOTE N_PANELS N_PARTS Y_MAX YLABEL
+# Slab memory over simulated time, stacked by what holds it. DATA has a block a panel (time in ms, upper edge of each
+# part in bytes), headed by the panel's name and the parts' names. Draws OUT.svg and OUT.png.
+DATA = ARG1; OUT = ARG2; TITLE = ARG3; NOTE = ARG4; N_PANELS = int(ARG5); N_PARTS = int(ARG6); Y_MAX = real(ARG7); YLABEL = ARG8
+HERE = "."
+do for [i = 1:strlen(ARG0)] { if (ARG0[i:i] eq "/") { HERE = ARG0[1:i] } }
+load HERE . "/panels.gp"
+
+do for [format in "svg png"] {
+    eval format eq "svg" ? svg(PIXELS_X, PIXELS_Y) : png(PIXELS_X, PIXELS_Y)
+    set output OUT . "." . format
+    set multiplot title TITLE . "\n" . NOTE noenhanced
+    do for [p = 0:N_PANELS - 1] {
+        eval place(p)
+        set title PANEL[p + 1] noenhanced
+        set key off
+        plot for [i = N_PARTS:1:-1] DATA index p every ::1 using 1:(i > 1 ? column(i) : 0):(column(i + 1)) \
+            with filledcurves fillstyle pattern fill(i) border dashtype solid linecolor rgb colour(i) notitle
+    }
+    eval KEY
+    plot for [i = 1:N_PARTS] DATA index 0 using (2):(2):(2) with filledcurves \
+        fillstyle pattern fill(i) border dashtype solid linecolor rgb colour(i) title columnheader(i + 1)
+    unset multiplot
+    unset output
+    reset
+    load HERE . "/panels.gp"
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sim-chart-private.h"
+
+#include <math.h>
+#include <string.h>
+
+const SimTable *
+sim_chart_source_table(SimChartSource *source, const char *name, GError **error)
+{
+    g_autofree char *file = g_strconcat(name, ".tsv", NULL);
+    g_autofree char *path = g_build_filename(source->folder, file, NULL);
+    SimTable *table = g_hash_table_lookup(source->tables, name);
+
+    if (table == NULL && g_file_test(path, G_FILE_TEST_EXISTS)) {
+        table = sim_table_read(path, error);
+        if (table != NULL)
+            g_hash_table_insert(source->tables, g_strdup(name), table);
+    }
+    return table;
+}
+
+int
+sim_chart_column(const SimTable *table, const char *column, GError **error)
+{
+    int found = sim_table_find_column(table, column);
+
+    if (found < 0)
+        g_set_error(error, SIM_ERROR, SIM_ERROR_PARSE, "%s:1: no column '%s'", sim_table_name(table), column);
+    return found;
+}
+
+gboolean
+sim_chart_number(const SimTable *table, guint row, guint column, double *ret_value, GError **error)
+{
+    if (*sim_table_cell(table, row, column) == '\0') {
+        *ret_value = NAN;
+        return TRUE;
+    }
+    if (sim_table_cell_real(table, row, column, ret_value))
+        return TRUE;
+    g_set_error(error, SIM_ERROR, SIM_ERROR_PARSE, "%s:%u: '%s' in column '%s' is not a number", sim_table_name(table),
+                row + 2, sim_table_cell(table, row, column), sim_table_columns(table)[column]);
+    return FALSE;
+}
+
+/* TRUE when not all rows have the same start word. */
+static gboolean
+has_several_starts(const SimTable *table, guint column)
+{
+    for (guint row = 1; row < sim_table_n_rows(table); row++)
+        if (!g_str_equal(sim_table_cell(table, row, column), sim_table_cell(table, 0, column)))
+            return TRUE;
+    return FALSE;
+}
+
+void
+sim_chart_rows_init(SimChartRows *rows, const SimChartSource *source, const SimTable *table)
+{
+    rows->table = table;
+    rows->variant = sim_table_find_column(table, "variant");
+    rows->axis = *source->axis != '\0' ? sim_table_find_column(table, source->axis) : -1;
+    rows->start = sim_table_find_column(table, "start");
+    rows->shows_start = rows->start >= 0 && has_several_starts(table, (guint) rows->start);
+}
+
+const char *
+sim_chart_rows_axis_value(const SimChartRows *rows, guint row)
+{
+    return rows->axis >= 0 ? sim_table_cell(rows->table, row, (guint) rows->axis) : "";
+}
+
+char *
+sim_chart_rows_label(const SimChartRows *rows, guint row, gboolean with_axis)
+{
+    GString *label = g_string_new(rows->variant >= 0 ? sim_table_cell(rows->table, row, (guint) rows->variant) : "");
+
+    if (with_axis && rows->axis >= 0)
+        g_string_append_printf(label, ", %s", sim_chart_rows_axis_value(rows, row));
+    if (rows->shows_start)
+        g_string_append_printf(label, ", %s", sim_table_cell(rows->table, row, (guint) rows->start));
+    return g_string_free(label, FALSE);
+}
+
+guint
+sim_chart_index_of(GPtrArray *names, const char *name)
+{
+    guint index;
+
+    if (g_ptr_array_find_with_equal_func(names, name, g_str_equal, &index))
+        return index;
+    g_ptr_array_add(names, g_strdup(name));
+    return names->len - 1;
+}
+
+void
+sim_chart_put_text(SimChartDrawing *drawing, const char *text, char after)
+{
+    for (const char *c = text; *c != '\0'; c++) {
+        if (*c == '"')
+            g_string_append_c(drawing->data, '\'');
+        else
+            g_string_append_c(drawing->data, *c == '\t' || *c == '\n' || *c == '\r' ? ' ' : *c);
+    }
+    g_string_append_c(drawing->data, after);
+}
+
+void
+sim_chart_put_real(SimChartDrawing *drawing, double value, char after)
+{
+    char buffer[G_ASCII_DTOSTR_BUF_SIZE];
+
+    sim_chart_put_text(drawing, sim_format_real(buffer, value), after);
+}
+
+void
+sim_chart_end_block(SimChartDrawing *drawing)
+{
+    g_string_append(drawing->data, "\n\n");
+}
+
+void
+sim_chart_add_arg(SimChartDrawing *drawing, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    g_ptr_array_add(drawing->args, g_strdup_vprintf(format, args));
+    va_end(args);
+}
+
+typedef enum { PREFIX_NONE, PREFIX_SI, PREFIX_BINARY } Prefix;
+
+typedef struct {
+    const char *ending; /* of the metric's name */
+    const char *unit;   /* what it is drawn in, before a prefix */
+    double factor;
+    Prefix prefix;
+} Unit;
+
+static const Unit units[] = {{"_per_s", "/s", 1, PREFIX_SI},        {"_ps", "s", 1e-12, PREFIX_SI},
+                             {"_ns", "s", 1e-9, PREFIX_SI},         {"_us", "s", 1e-6, PREFIX_SI},
+                             {"_ms", "s", 1e-3, PREFIX_SI},         {"_s", "s", 1, PREFIX_SI},
+                             {"_bytes", "B", 1, PREFIX_BINARY},     {"_pages", "pages", 1, PREFIX_NONE},
+                             {"_slabs", "slabs", 1, PREFIX_NONE},   {"_percent", "%", 1, PREFIX_NONE},
+                             {"_frac", "fraction", 1, PREFIX_NONE}, {"_count", "count", 1, PREFIX_NONE},
+                             {"_cycles", "cycles", 1, PREFIX_NONE}};
+
+static const Unit *
+find_unit(const char *metric)
+{
+    for (guint i = 0; i < G_N_ELEMENTS(units); i++)
+        if (g_str_has_suffix(metric, units[i].ending))
+            return &units[i];
+    return NULL;
+}
+
+/* The prefix that leaves between one and four digits before the point, and what it divides by. */
+static const char *
+choose_prefix(Prefix kind, double largest, double *ret_divisor)
+{
+    static const char *const binary[] = {"", "Ki", "Mi", "Gi", "Ti", "Pi"};
+    static const char *const si[] = {"p", "n", "µ", "m", "", "k", "M", "G", "T", "P"};
+    const char *const *names = kind == PREFIX_BINARY ? binary : si;
+    guint n = kind == PREFIX_BINARY ? G_N_ELEMENTS(binary) : G_N_ELEMENTS(si);
+    double step = kind == PREFIX_BINARY ? 1024 : 1000, divisor = kind == PREFIX_BINARY ? 1 : 1e-12;
+    guint i = 0;
+
+    *ret_divisor = 1;
+    if (kind == PREFIX_NONE || !isfinite(largest) || largest <= 0)
+        return "";
+    for (; i + 1 < n && largest >= divisor * step; i++)
+        divisor *= step;
+    *ret_divisor = divisor;
+    return names[i];
+}
+
+char *
+sim_chart_scale(const char *metric, double largest, double *ret_factor)
+{
+    const Unit *unit = find_unit(metric);
+    g_autofree char *stem = NULL;
+    const char *prefix, *counted;
+    double divisor;
+
+    *ret_factor = 1;
+    if (unit == NULL)
+        return g_strdup(metric);
+    prefix = choose_prefix(unit->prefix, largest * unit->factor, &divisor);
+    *ret_factor = unit->factor / divisor;
+    stem = g_strndup(metric, strlen(metric) - strlen(unit->ending));
+    g_strdelimit(stem, "_", ' ');
+    if (*unit->unit != '/')
+        return g_strdup_printf("%s (%s%s)", stem, prefix, unit->unit);
+    /* "throughput ops" per second: what is counted is the last word. */
+    counted = strrchr(stem, ' ');
+    if (counted == NULL)
+        return g_strdup_printf("%s (%s%s)", stem, prefix, unit->unit);
+    return g_strdup_printf("%.*s (%s%s%s)", (int) (counted - stem), stem, prefix, counted + 1, unit->unit);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SIM_CHART_PRIVATE_H
+#define SIM_CHART_PRIVATE_H
+
+#include "sim-table.h"
+
+/* Between sim-chart.c, which finds what to draw and calls gnuplot, and sim-chart-prepare*.c, which turn result tables
+ * into what the scripts draw. */
+
+typedef struct {
+    char *folder;
+    const char *axis; /* "" without one */
+    GHashTable *tables; /* name -> SimTable or NULL, read on demand */
+    GKeyFile *manifest;
+} SimChartSource;
+
+typedef struct {
+    const char *name, *kind, *title; /* title never NULL */
+    const char *metric;              /* NULL: the kind's default */
+} SimChartSpec;
+
+/* What a script gets: the data file and, after it, its own arguments. */
+typedef struct {
+    GString *data;
+    GPtrArray *args; /* owned strings */
+} SimChartDrawing;
+
+/* Fills `drawing`. FALSE without an error when there is nothing to draw, with one when the file is not usable or the
+ * wanted metric is not in it. */
+typedef gboolean SimChartPrepare(SimChartSource *source, const SimChartSpec *spec, SimChartDrawing *drawing,
+                                 GError **error);
+
+#define SIM_CHART(id, ...) SimChartPrepare sim_chart_prepare_##id;
+#include "sim-chart-list.h"
+#undef SIM_CHART
+
+/* NULL without an error when the folder has no such table. */
+const SimTable *sim_chart_source_table(SimChartSource *source, const char *name, GError **error);
+/* -1 with SIM_ERROR_PARSE when the column is missing. */
+int sim_chart_column(const SimTable *table, const char *column, GError **error);
+/* A number in a cell; NaN for an empty cell; FALSE with SIM_ERROR_PARSE for anything else. */
+gboolean sim_chart_number(const SimTable *table, guint row, guint column, double *ret_value, GError **error);
+/* How the rows of a table say which point they belong to. */
+typedef struct {
+    const SimTable *table;
+    int variant, axis, start; /* columns, -1 when absent */
+    gboolean shows_start;     /* there are several start words, so labels name them */
+} SimChartRows;
+
+void sim_chart_rows_init(SimChartRows *rows, const SimChartSource *source, const SimTable *table);
+const char *sim_chart_rows_axis_value(const SimChartRows *rows, guint row); /* "" without an axis; borrowed */
+/* "base", "base, warm" or, with the axis, "base, 224, warm"; caller frees. */
+char *sim_chart_rows_label(const SimChartRows *rows, guint row, gboolean with_axis);
+/* Index of a name in an array of owned strings, added at the end when new: numbers things by first appearance. */
+guint sim_chart_index_of(GPtrArray *names, const char *name);
+
+/* Data files are blocks split by two blank lines; a block is a header and rows, cells split by tabs. gnuplot reads
+ * double quotes and line ends in cells as syntax, so texts lose theirs. */
+void sim_chart_put_text(SimChartDrawing *drawing, const char *text, char after);
+void sim_chart_put_real(SimChartDrawing *drawing, double value, char after);
+void sim_chart_end_block(SimChartDrawing *drawing);
+void sim_chart_add_arg(SimChartDrawing *drawing, const char *format, ...) G_GNUC_PRINTF(2, 3);
+
+/* The axis label of a metric whose largest value is known, "throughput (Mops/s)" for throughput_ops_per_s, and the
+ * factor that takes its values to that unit; a name without a known unit stays as it is. Caller frees. */
+char *sim_chart_scale(const char *metric, double largest, double *ret_factor);
+
+#endif

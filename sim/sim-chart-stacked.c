@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Bars of parts, one bar a point: lock time by call site, memory by place. Values are means over replications. */
+#include "sim-chart-private.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* More parts than this cannot be told apart in grey print; the smaller ones are added up as "other". */
+#define MAX_PARTS 7
+
+typedef struct {
+    SimChartRows rows;
+    guint part_column, value_column;
+    double factor; /* from the table's unit to the one drawn */
+    GPtrArray *bars, *parts;
+    GArray *sums;     /* double, [bar][part] with room for n_parts parts */
+    GPtrArray *runs;  /* labels with the replication: what the means are taken over */
+    GArray *n_runs;   /* guint, by bar */
+} Stack;
+
+static void
+stack_clear(Stack *stack)
+{
+    g_ptr_array_unref(stack->bars);
+    g_ptr_array_unref(stack->parts);
+    g_ptr_array_unref(stack->runs);
+    g_array_unref(stack->sums);
+    g_array_unref(stack->n_runs);
+}
+
+static gboolean
+stack_init(Stack *stack, SimChartSource *source, const SimTable *table, const char *part, const char *value,
+           GError **error)
+{
+    int part_column = sim_chart_column(table, part, error);
+    int value_column = part_column >= 0 ? sim_chart_column(table, value, error) : -1;
+    int replication = value_column >= 0 ? sim_chart_column(table, "replication", error) : -1;
+
+    if (replication < 0)
+        return FALSE;
+    sim_chart_rows_init(&stack->rows, source, table);
+    stack->part_column = (guint) part_column;
+    stack->value_column = (guint) value_column;
+    stack->bars = g_ptr_array_new_with_free_func(g_free);
+    stack->parts = g_ptr_array_new_with_free_func(g_free);
+    stack->runs = g_ptr_array_new_with_free_func(g_free);
+    stack->sums = g_array_new(FALSE, TRUE, sizeof(double));
+    stack->n_runs = g_array_new(FALSE, TRUE, sizeof(guint));
+    for (guint row = 0; row < sim_table_n_rows(table); row++) {
+        g_autofree char *label = sim_chart_rows_label(&stack->rows, row, TRUE);
+        g_autofree char *run = g_strdup_printf("%s\t%s", label, sim_table_cell(table, row, (guint) replication));
+        guint bar = sim_chart_index_of(stack->bars, label), n_runs = stack->runs->len;
+
+        sim_chart_index_of(stack->parts, sim_table_cell(table, row, stack->part_column));
+        sim_chart_index_of(stack->runs, run);
+        g_array_set_size(stack->n_runs, stack->bars->len);
+        g_array_index(stack->n_runs, guint, bar) += stack->runs->len - n_runs;
+    }
+    return TRUE;
+}
+
+static gboolean
+stack_sum(Stack *stack, GError **error)
+{
+    const SimTable *table = stack->rows.table;
+
+    g_array_set_size(stack->sums, stack->bars->len * stack->parts->len);
+    for (guint row = 0; row < sim_table_n_rows(table); row++) {
+        g_autofree char *label = sim_chart_rows_label(&stack->rows, row, TRUE);
+        guint bar = sim_chart_index_of(stack->bars, label);
+        guint part = sim_chart_index_of(stack->parts, sim_table_cell(table, row, stack->part_column));
+        double value;
+
+        if (!sim_chart_number(table, row, stack->value_column, &value, error))
+            return FALSE;
+        if (!isnan(value))
+            g_array_index(stack->sums, double, bar * stack->parts->len + part) +=
+                value / g_array_index(stack->n_runs, guint, bar);
+    }
+    return TRUE;
+}
+
+static double
+part_total(const Stack *stack, guint part)
+{
+    double total = 0;
+
+    for (guint bar = 0; bar < stack->bars->len; bar++)
+        total += g_array_index(stack->sums, double, bar * stack->parts->len + part);
+    return total;
+}
+
+typedef struct {
+    guint part;
+    double total;
+} Ranked;
+
+static int
+compare_ranked(gconstpointer a, gconstpointer b)
+{
+    const Ranked *x = a, *y = b;
+
+    if (x->total != y->total)
+        return x->total > y->total ? -1 : 1;
+    return x->part < y->part ? -1 : 1;
+}
+
+static Ranked *
+rank_parts(const Stack *stack)
+{
+    Ranked *ranked = g_new(Ranked, stack->parts->len);
+
+    for (guint part = 0; part < stack->parts->len; part++)
+        ranked[part] = (Ranked){part, part_total(stack, part)};
+    qsort(ranked, stack->parts->len, sizeof *ranked, compare_ranked);
+    return ranked;
+}
+
+/* One block: a column a part, the largest first and at the bottom of the bars. */
+static guint
+put_bars(SimChartDrawing *drawing, const Stack *stack)
+{
+    g_autofree Ranked *ranked = rank_parts(stack);
+    guint n_parts = stack->parts->len;
+    guint n_named = n_parts <= MAX_PARTS ? n_parts : MAX_PARTS - 1;
+    guint n_columns = n_parts <= MAX_PARTS ? n_parts : MAX_PARTS;
+
+    g_string_append(drawing->data, "point\t");
+    for (guint c = 0; c < n_named; c++)
+        sim_chart_put_text(drawing, stack->parts->pdata[ranked[c].part], c + 1 < n_columns ? '\t' : '\n');
+    if (n_columns > n_named)
+        g_string_append_printf(drawing->data, "%u others\n", n_parts - n_named);
+    for (guint bar = 0; bar < stack->bars->len; bar++) {
+        double others = 0;
+        sim_chart_put_text(drawing, stack->bars->pdata[bar], '\t');
+        for (guint c = 0; c < n_parts; c++) {
+            double value = g_array_index(stack->sums, double, bar * n_parts + ranked[c].part) * stack->factor;
+            if (c < n_named)
+                sim_chart_put_real(drawing, value, c + 1 < n_columns ? '\t' : '\n');
+            else
+                others += value;
+        }
+        if (n_columns > n_named)
+            sim_chart_put_real(drawing, others, '\n');
+    }
+    return n_columns;
+}
+
+static double
+highest_bar(const Stack *stack)
+{
+    double highest = 0;
+
+    for (guint bar = 0; bar < stack->bars->len; bar++) {
+        double height = 0;
+        for (guint part = 0; part < stack->parts->len; part++)
+            height += g_array_index(stack->sums, double, bar * stack->parts->len + part);
+        highest = MAX(highest, height);
+    }
+    return highest;
+}
+
+/* `quantity` is the metric name that the axis is labelled by. */
+static gboolean
+prepare(SimChartSource *source, SimChartDrawing *drawing, const char *table_name, const char *part, const char *value,
+        const char *quantity, GError **error)
+{
+    const SimTable *table = sim_chart_source_table(source, table_name, error);
+    Stack stack = {0};
+    gboolean ok;
+
+    if (table == NULL || sim_table_n_rows(table) == 0 || !stack_init(&stack, source, table, part, value, error))
+        return FALSE;
+    ok = stack_sum(&stack, error);
+    if (ok) {
+        g_autofree char *y_label = sim_chart_scale(quantity, highest_bar(&stack), &stack.factor);
+        sim_chart_add_arg(drawing, "%s", y_label);
+        sim_chart_add_arg(drawing, "%u", put_bars(drawing, &stack));
+    }
+    stack_clear(&stack);
+    return ok;
+}
+
+gboolean
+sim_chart_prepare_lock_time(SimChartSource *source, const SimChartSpec *spec, SimChartDrawing *drawing, GError **error)
+{
+    const char *value = spec->metric != NULL ? spec->metric : "wait_ns";
+    g_autofree char *quantity = g_strconcat("all CPUs together: ", value, NULL);
+
+    return prepare(source, drawing, "locks", "site", value, quantity, error);
+}
+
+gboolean
+sim_chart_prepare_memory_places(SimChartSource *source, const SimChartSpec *spec, SimChartDrawing *drawing,
+                                GError **error)
+{
+    return prepare(source, drawing, "memory", "place", "bytes", "slab memory_bytes", error);
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* One metric at every point: grouped bars, or lines when the axis is a number with enough values to show a curve. */
+#include "sim-chart-private.h"
+
+#include <math.h>
+
+#define MIN_VALUES_FOR_LINES 5
+#define LOG_AXIS_RATIO 16.0 /* largest to smallest axis value from which a logarithmic axis serves better */
+#define GROUP_WIDTH 0.8
+
+typedef struct {
+    SimChartRows rows;
+    GPtrArray *series, *axis_values;
+    GArray *x_of_value; /* double, by axis value */
+    gboolean lines;
+    double slot; /* width of one bar */
+    double factor; /* from the metric's unit to the one drawn */
+} Layout;
+
+static void
+layout_clear(Layout *layout)
+{
+    g_ptr_array_unref(layout->series);
+    g_ptr_array_unref(layout->axis_values);
+    g_array_unref(layout->x_of_value);
+}
+
+/* TRUE when all axis values are numbers, in *ret_log whether they ask for a logarithmic axis. */
+static gboolean
+axis_is_numeric(const Layout *layout, gboolean *ret_log)
+{
+    double low = INFINITY, high = -INFINITY;
+
+    for (guint i = 0; i < layout->axis_values->len; i++) {
+        const char *text = layout->axis_values->pdata[i];
+        char *end;
+        double x = g_ascii_strtod(text, &end);
+        if (*text == '\0' || *end != '\0' || !isfinite(x))
+            return FALSE;
+        low = MIN(low, x);
+        high = MAX(high, x);
+    }
+    *ret_log = low > 0 && high / low >= LOG_AXIS_RATIO;
+    return TRUE;
+}
+
+static double
+largest_mean(const SimTable *summary, guint metric_column, const char *metric)
+{
+    int mean = sim_table_find_column(summary, "mean");
+    double largest = 0, value;
+
+    for (guint row = 0; row < sim_table_n_rows(summary); row++)
+        if (mean >= 0 && g_str_equal(sim_table_cell(summary, row, metric_column), metric) &&
+            sim_table_cell_real(summary, row, (guint) mean, &value))
+            largest = MAX(largest, fabs(value));
+    return largest;
+}
+
+static const char *
+layout_init(Layout *layout, const SimTable *summary, const SimChartSource *source, guint metric_column, const char *metric)
+{
+    gboolean is_log = FALSE;
+
+    sim_chart_rows_init(&layout->rows, source, summary);
+    layout->series = g_ptr_array_new_with_free_func(g_free);
+    layout->axis_values = g_ptr_array_new_with_free_func(g_free);
+    layout->x_of_value = g_array_new(FALSE, FALSE, sizeof(double));
+    for (guint row = 0; row < sim_table_n_rows(summary); row++) {
+        g_autofree char *label = sim_chart_rows_label(&layout->rows, row, FALSE);
+        if (!g_str_equal(sim_table_cell(summary, row, metric_column), metric))
+            continue;
+        sim_chart_index_of(layout->series, label);
+        sim_chart_index_of(layout->axis_values, sim_chart_rows_axis_value(&layout->rows, row));
+    }
+    layout->lines = axis_is_numeric(layout, &is_log) && layout->axis_values->len >= MIN_VALUES_FOR_LINES;
+    layout->slot = layout->series->len > 0 ? GROUP_WIDTH / layout->series->len : GROUP_WIDTH;
+    for (guint i = 0; i < layout->axis_values->len; i++) {
+        double x = layout->lines ? g_ascii_strtod(layout->axis_values->pdata[i], NULL) : (double) i;
+        g_array_append_val(layout->x_of_value, x);
+    }
+    return !layout->lines ? "bars" : is_log ? "log-lines" : "lines";
+}
+
+static double
+layout_x(const Layout *layout, guint series, guint axis_value)
+{
+    double x = g_array_index(layout->x_of_value, double, axis_value);
+
+    return layout->lines ? x : x + (series - (layout->series->len - 1) / 2.0) * layout->slot;
+}
+
+static gboolean
+put_series(SimChartDrawing *drawing, const Layout *layout, guint series, guint metric_column, const char *metric,
+           GError **error)
+{
+    const SimTable *summary = layout->rows.table;
+    int mean = sim_chart_column(summary, "mean", error);
+    int half_width = mean >= 0 ? sim_chart_column(summary, "half_width", error) : -1;
+
+    if (half_width < 0)
+        return FALSE;
+    sim_chart_put_text(drawing, layout->series->pdata[series], '\t');
+    g_string_append(drawing->data, "label\tmean\tlow\thigh\n");
+    for (guint row = 0; row < sim_table_n_rows(summary); row++) {
+        g_autofree char *label = sim_chart_rows_label(&layout->rows, row, FALSE);
+        const char *axis_value = sim_chart_rows_axis_value(&layout->rows, row);
+        double m, h;
+
+        if (!g_str_equal(sim_table_cell(summary, row, metric_column), metric) ||
+            !g_str_equal(label, layout->series->pdata[series]))
+            continue;
+        if (!sim_chart_number(summary, row, (guint) mean, &m, error) ||
+            !sim_chart_number(summary, row, (guint) half_width, &h, error))
+            return FALSE;
+        sim_chart_put_real(drawing, layout_x(layout, series, sim_chart_index_of(layout->axis_values, axis_value)), '\t');
+        sim_chart_put_text(drawing, axis_value, '\t');
+        sim_chart_put_real(drawing, m * layout->factor, '\t');
+        sim_chart_put_real(drawing, (m - h) * layout->factor, '\t');
+        sim_chart_put_real(drawing, (m + h) * layout->factor, '\n');
+    }
+    sim_chart_end_block(drawing);
+    return TRUE;
+}
+
+/* Published figures of the metric at points that were simulated, at the place of their series. */
+static guint
+put_published(SimChartDrawing *drawing, SimChartSource *source, const Layout *layout, const char *metric, GError **error)
+{
+    const SimTable *comparison = sim_chart_source_table(source, "comparison", error);
+    SimChartRows rows;
+    guint n = 0;
+    int c_metric, c_unit, c_value;
+
+    if (comparison == NULL || (c_metric = sim_chart_column(comparison, "metric", error)) < 0 ||
+        (c_unit = sim_chart_column(comparison, "unit", error)) < 0 ||
+        (c_value = sim_chart_column(comparison, "published", error)) < 0)
+        return 0;
+    sim_chart_rows_init(&rows, source, comparison);
+    rows.shows_start = layout->rows.shows_start;
+    g_string_append(drawing->data, "published\tvalue\n");
+    for (guint row = 0; row < sim_table_n_rows(comparison); row++) {
+        g_autofree char *label = sim_chart_rows_label(&rows, row, FALSE);
+        guint series, axis_value;
+        double value;
+
+        if (!g_str_equal(sim_table_cell(comparison, row, (guint) c_metric), metric) ||
+            g_str_has_prefix(sim_table_cell(comparison, row, (guint) c_unit), "x ") ||
+            !sim_table_cell_real(comparison, row, (guint) c_value, &value) ||
+            !g_ptr_array_find_with_equal_func(layout->series, label, g_str_equal, &series) ||
+            !g_ptr_array_find_with_equal_func(layout->axis_values, sim_chart_rows_axis_value(&rows, row), g_str_equal,
+                                              &axis_value))
+            continue;
+        sim_chart_put_real(drawing, layout_x(layout, series, axis_value), '\t');
+        sim_chart_put_real(drawing, value * layout->factor, '\n');
+        n++;
+    }
+    sim_chart_end_block(drawing);
+    return n;
+}
+
+static void
+put_axis(SimChartDrawing *drawing, const Layout *layout)
+{
+    g_string_append(drawing->data, "x\tlabel\n");
+    for (guint i = 0; i < layout->axis_values->len; i++) {
+        sim_chart_put_real(drawing, g_array_index(layout->x_of_value, double, i), '\t');
+        sim_chart_put_text(drawing, layout->axis_values->pdata[i], '\n');
+    }
+    sim_chart_end_block(drawing);
+}
+
+gboolean
+sim_chart_prepare_throughput(SimChartSource *source, const SimChartSpec *spec, SimChartDrawing *drawing, GError **error)
+{
+    const SimTable *summary = sim_chart_source_table(source, "summary", error);
+    int column = summary != NULL ? sim_chart_column(summary, "metric", error) : -1;
+    Layout layout;
+    const char *metric, *style;
+    g_autofree char *y_label = NULL;
+    GError *inner = NULL;
+    char slot[G_ASCII_DTOSTR_BUF_SIZE];
+    guint n_published;
+
+    if (column < 0 || sim_table_n_rows(summary) == 0)
+        return FALSE;
+    metric = spec->metric != NULL ? spec->metric : sim_table_cell(summary, 0, (guint) column);
+    y_label = sim_chart_scale(metric, largest_mean(summary, (guint) column, metric), &layout.factor);
+    style = layout_init(&layout, summary, source, (guint) column, metric);
+    if (layout.series->len == 0)
+        g_set_error(&inner, SIM_ERROR, SIM_ERROR_UNKNOWN_KEY, "no run recorded a metric '%s'", metric);
+    put_axis(drawing, &layout);
+    for (guint s = 0; s < layout.series->len && inner == NULL; s++)
+        put_series(drawing, &layout, s, (guint) column, metric, &inner);
+    n_published = inner == NULL ? put_published(drawing, source, &layout, metric, &inner) : 0;
+    sim_chart_add_arg(drawing, "%s", source->axis);
+    sim_chart_add_arg(drawing, "%s", y_label);
+    sim_chart_add_arg(drawing, "%s", style);
+    sim_chart_add_arg(drawing, "%u", layout.series->len);
+    sim_chart_add_arg(drawing, "%u", n_published > 0);
+    sim_chart_add_arg(drawing, "%s", sim_format_real(slot, layout.slot));
+    layout_clear(&layout);
+    if (inner != NULL) {
+        g_propagate_error(error, inner);
+        return FALSE;
+    }
+    return TRUE;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SIM_CLI_PRIVATE_H
+#define SIM_CLI_PRIVATE_H
+
+#include "sim-cli.h"
+#include "sim-plan.h"
+#include "sim-table.h"
+
+/* The engine's sub-commands: sim-cli-run.c (run, plot), sim-cli-show.c (check, show, list). Only here is anything
+ * printed. */
+
+typedef struct {
+    const SimExperiment *experiment;
+    const SimCommand *commands; /* the program's own */
+} SimCli;
+
+/* Each gets its arguments from its own name on and returns the exit status. */
+int sim_cli_run(const SimCli *cli, int argc, char **argv);
+int sim_cli_plot(const SimCli *cli, int argc, char **argv);
+int sim_cli_check(const SimCli *cli, int argc, char **argv);
+int sim_cli_show(const SimCli *cli, int argc, char **argv);
+int sim_cli_list(const SimCli *cli, int argc, char **argv);
+
+/* Prints "PROGRAM: message" and returns the exit status of the error. */
+int sim_cli_fail(const SimCli *cli, const GError *error);
+
+/* Parses the options of a sub-command; *ret_words are the other arguments, owned by the caller. `usage` stands after
+ * the sub-command's name in --help. SIM_ERROR_PARSE when the line is wrong or has fewer than min_words or more than
+ * max_words words. */
+gboolean sim_cli_parse(const SimCli *cli, int argc, char **argv, const GOptionEntry *entries, const char *usage,
+                       const char *summary, guint min_words, guint max_words, char ***ret_words, GError **error);
+
+/* Path of a scenario given as a path or as the name of a shipped one; caller frees. SIM_ERROR_UNKNOWN_KEY with a hint
+ * for a name that is not there. */
+char *sim_cli_find_scenario(const SimCli *cli, const char *word, GError **error);
+
+/* Loads a scenario and checks all that can be checked without running it. *ret_published is NULL when the scenario
+ * names no published figures. */
+gboolean sim_cli_load(const SimCli *cli, const char *word, const char *const *sets, SimPlan **ret_plan,
+                      SimTable **ret_published, GError **error);
+
+/* The folder of gnuplot scripts: the environment variable SLUBSIM_PLOTS, else plots/ beside the shipped scenarios;
+ * caller frees. */
+char *sim_cli_scripts_folder(const SimCli *cli);
+
+#endif

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sim-folder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static gboolean
+fail_errno(const char *path, int code, GError **error)
+{
+    g_set_error(error, SIM_ERROR, SIM_ERROR_IO, "%s: %s", path, g_strerror(code));
+    return FALSE;
+}
+
+void
+sim_folder_remove(const char *path)
+{
+    GDir *dir = NULL;
+    const char *name;
+
+    if (!g_file_test(path, G_FILE_TEST_IS_SYMLINK))
+        dir = g_dir_open(path, 0, NULL);
+    if (dir != NULL) {
+        while ((name = g_dir_read_name(dir)) != NULL) {
+            g_autofree char *child = g_build_filename(path, name, NULL);
+            sim_folder_remove(child);
+        }
+        g_dir_close(dir);
+    }
+    (void) remove(path);
+}
+
+/* Renames are only safe on a real path: with a link in its last part the link would be replaced, not its folder. */
+static char *
+resolve_target(const char *target, GError **error)
+{
+    g_autofree char *absolute = g_canonicalize_filename(target, NULL);
+    g_autofree char *parent = g_path_get_dirname(absolute);
+    g_autofree char *base = g_path_get_basename(absolute);
+    char *real = realpath(absolute, NULL);
+    char *result;
+
+    if (real == NULL) {
+        if (g_mkdir_with_parents(parent, 0777) != 0 || (real = realpath(parent, NULL)) == NULL) {
+            fail_errno(parent, errno, error);
+            return NULL;
+        }
+        result = g_build_filename(real, base, NULL);
+    } else {
+        result = g_strdup(real);
+    }
+    free(real);
+    return result;
+}
+
+SimFolder *
+sim_folder_begin(const char *target, GError **error)
+{
+    g_autofree char *resolved = resolve_target(target, error);
+    g_autofree char *parent = NULL;
+    g_autofree char *base = NULL;
+    g_autofree char *draft = NULL;
+    SimFolder *folder;
+
+    if (resolved == NULL)
+        return NULL;
+    if (g_file_test(resolved, G_FILE_TEST_EXISTS) && !g_file_test(resolved, G_FILE_TEST_IS_DIR)) {
+        fail_errno(resolved, ENOTDIR, error);
+        return NULL;
+    }
+    parent = g_path_get_dirname(resolved);
+    base = g_path_get_basename(resolved);
+    draft = g_strdup_printf("%s/.%s.XXXXXX", parent, base);
+    if (g_mkdtemp_full(draft, 0777) == NULL) {
+        fail_errno(parent, errno, error);
+        return NULL;
+    }
+    folder = g_new0(SimFolder, 1);
+    folder->target = g_steal_pointer(&resolved);
+    folder->draft = g_steal_pointer(&draft);
+    return folder;
+}
+
+static gboolean
+write_all(int fd, const char *bytes, gsize length)
+{
+    while (length > 0) {
+        ssize_t n = write(fd, bytes, length);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return FALSE;
+        bytes += n;
+        length -= (gsize) n;
+    }
+    return fsync(fd) == 0;
+}
+
+gboolean
+sim_folder_write(SimFolder *folder, const char *name, const char *bytes, gsize length, GError **error)
+{
+    g_autofree char *path = g_build_filename(folder->draft, name, NULL);
+    g_autofree char *parent = g_path_get_dirname(path);
+    /* The draft's name means nothing to the user and is gone when he reads it. */
+    g_autofree char *shown = g_build_filename(folder->target, name, NULL);
+    gboolean ok;
+    int fd, code;
+
+    if (g_mkdir_with_parents(parent, 0777) != 0)
+        return fail_errno(shown, errno, error);
+    fd = g_open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return fail_errno(shown, errno, error);
+    ok = write_all(fd, bytes, length);
+    code = errno;
+    /* Network and quota file systems report a full disk only here. */
+    if (close(fd) != 0 && ok) {
+        ok = FALSE;
+        code = errno;
+    }
+    return ok || fail_errno(shown, code, error);
+}
+
+static void
+sync_folder(const char *path)
+{
+    int fd = g_open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+
+    /* Not every file system can sync a folder; its files are safe already. */
+    if (fd >= 0) {
+        (void) fsync(fd);
+        close(fd);
+    }
+}
+
+/* Returns 0 or an errno value. Afterwards the old content, if any, is under the draft's name. */
+static int
+swap_in(const char *draft, const char *target)
+{
+    g_autofree char *aside = NULL;
+    int code;
+
+    /* rename() replaces an empty or absent target in one step; a full one needs the exchange. */
+    if (rename(draft, target) == 0)
+        return 0;
+    if (errno != ENOTEMPTY && errno != EEXIST)
+        return errno;
+    if (renameat2(AT_FDCWD, draft, AT_FDCWD, target, RENAME_EXCHANGE) == 0)
+        return 0;
+    if (errno != EINVAL && errno != ENOSYS)
+        return errno;
+    aside = g_strconcat(draft, ".old", NULL);
+    if (rename(target, aside) != 0)
+        return errno;
+    if (rename(draft, target) != 0) {
+        code = errno;
+        (void) rename(aside, target);
+        return code;
+    }
+    (void) rename(aside, draft);
+    return 0;
+}
+
+gboolean
+sim_folder_commit(SimFolder *folder, GError **error)
+{
+    g_autofree char *parent = g_path_get_dirname(folder->target);
+    int code;
+
+    sync_folder(folder->draft);
+    code = swap_in(folder->draft, folder->target);
+    if (code != 0)
+        return fail_errno(folder->target, code, error);
+    sync_folder(parent);
+    sim_folder_remove(folder->draft);
+    g_clear_pointer(&folder->draft, g_free);
+    return TRUE;
+}
+
+void
+sim_folder_free(SimFolder *folder)
+{
+    if (folder == NULL)
+        return;
+    if (folder->draft != NULL)
+        sim_folder_remove(folder->draft);
+    g_free(folder->target);
+    g_free(folder->draft);
+    g_free(folder);
+}
