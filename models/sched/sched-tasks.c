@@ -124,9 +124,9 @@ choose_cpu(SchedCpu *waker, const SchedTask *task, gboolean is_sync)
     SchedCpu *previous = &sched->cpu[task->cpu];
     SchedCpu *idle;
 
-    if (sched->config.placement == SCHED_PREVIOUS)
+    if (sched->config.placement == SCHED_PLACE_PREVIOUS)
         return previous;
-    if (sched->config.placement == SCHED_IDLE) {
+    if (sched->config.placement == SCHED_PLACE_IDLE) {
         if (previous->n_runnable == 0)
             return previous;
         idle = find_idle(sched, previous, task);
@@ -135,7 +135,7 @@ choose_cpu(SchedCpu *waker, const SchedTask *task, gboolean is_sync)
     }
     if (!sched_is_allowed(sched, task, waker->mach->id))
         return previous;
-    if (sched->config.placement == SCHED_WAKER && is_sync && waker->n_runnable == 1)
+    if (sched->config.placement == SCHED_PLACE_WAKER && is_sync && waker->n_runnable == 1)
         return waker;
     /* The waker does not count when it is about to sleep. */
     return waker->n_runnable - (is_sync != FALSE) < previous->n_runnable ? waker : previous;
@@ -198,24 +198,33 @@ pull_task(SchedCpu *cpu)
     return task;
 }
 
-/* Waits for a wake-up, a checkpoint, RCU callbacks that come due, or the next look at the neighbours' queues. */
+static void
+note_busy(SchedCpu *cpu)
+{
+    if (cpu->busy)
+        *cpu->busy = mach_now(cpu->mach) - cpu->idle;
+}
+
+/* Waits for a wake-up, for RCU callbacks that come due, or for the next look at the neighbours' queues. */
 static void
 rest(SchedCpu *cpu)
 {
     MachCpu *mach = cpu->mach;
-    const Machine *machine = mach->machine;
-    const SchedConfig *config = &cpu->sched->config;
-    SimTime from = mach_now(mach);
-    SimTime until = machine->checkpoint[mach->next_checkpoint];
+    SimTime from = mach_now(mach), until = SIM_TIME_MAX;
 
     if (mach_rcu_n_pending(mach))
-        until = MIN(until, mach->next_tick);
-    if (config->balances)
-        until = MIN(until, from + config->balance_interval);
+        until = MAX(from, mach->next_tick);
+    if (cpu->sched->config.balances)
+        until = MIN(until, from + cpu->sched->config.balance_interval);
+    note_busy(cpu);
     mach->is_busy = FALSE;
     cpu->is_asleep = TRUE;
-    mach->agent->now = MAX(from, until); /* a time to come, which sched_wake() may bring forward */
-    sim_sync(mach->engine, mach->agent);
+    if (until == SIM_TIME_MAX) {
+        sim_block(mach->engine, mach->agent);
+    } else {
+        mach->agent->now = until; /* a time to come, which rouse() may bring forward */
+        sim_sync(mach->engine, mach->agent);
+    }
     cpu->is_asleep = FALSE;
     cpu->idle += mach_now(mach) - from;
 }
@@ -262,11 +271,8 @@ run_cpu(SimAgent *agent)
 void
 sched__poll(SchedCpu *cpu)
 {
-    SimTime now = mach_now(cpu->mach);
-
-    if (cpu->busy)
-        *cpu->busy = now - cpu->idle;
-    if (now >= cpu->sched->measured_from)
+    note_busy(cpu);
+    if (mach_now(cpu->mach) >= cpu->sched->measured_from)
         cpu->phase = SCHED_MEASURED;
     mach_poll(cpu->mach);
 }

@@ -35,11 +35,11 @@ struct _SchedTask {
 };
 
 typedef enum {
-    SCHED_PREVIOUS, /* where it ran last */
-    SCHED_WAKER,    /* wake_affine(): the waker's CPU when a sync waker is alone there, else the previous one when it
-                     * is idle, else the one with fewer runnable tasks */
-    SCHED_IDLE,     /* the previous CPU when idle, else an idle CPU of its cache domain, idle cores first, else the
-                     * previous or the waker's by load */
+    SCHED_PLACE_PREVIOUS, /* where it ran last */
+    SCHED_PLACE_WAKER, /* wake_affine(): the waker's CPU when a sync waker is alone there, else the previous one when it
+                        * is idle, else the one with fewer runnable tasks */
+    SCHED_PLACE_IDLE,  /* the previous CPU when idle, else an idle CPU of its cache domain, idle cores first, else the
+                        * previous or the waker's by load */
 } SchedPlacement;
 
 /* Every time in picoseconds. */

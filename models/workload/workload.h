@@ -29,4 +29,10 @@ typedef struct
 const Workload *const *workloads(void); /* NULL-terminated */
 const Workload *workload_find(const char *name);
 
+static inline const char *const *
+workload_cache_names(const Workload *workload, const SimConfig *config, guint kernel)
+{
+    return workload->cache_names ? workload->cache_names(config, kernel) : workload->caches;
+}
+
 #endif
