@@ -2,3 +2,4 @@
 /* The workloads, one row each: workload_NAME is defined in wl-NAME.c. No include guard: read several times under
  * different meanings of WORKLOAD. */
 WORKLOAD(mmap1)
+WORKLOAD(hackbench)
