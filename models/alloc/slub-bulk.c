@@ -169,9 +169,15 @@ shrink_node(SlubCache *cache, MachCpu *cpu, guint node_id)
 void
 slub_shrink(SlubCache *cache, MachCpu *cpu)
 {
-    for (guint node = 0; node < cpu->machine->topology->n_nodes; node++) {
-        SlabId empty = shrink_node(cache, cpu, node);
+    const MachTopology *topology = cpu->machine->topology;
 
+    for (guint node = 0; node < topology->n_nodes; node++) {
+        SlabId empty;
+
+        /* A node without memory has no kmem_cache_node (slab_nodes holds N_NORMAL_MEMORY only). */
+        if (!topology->node_memory_bytes[node])
+            continue;
+        empty = shrink_node(cache, cpu, node);
         while (empty) {
             SlabId id = empty;
 
