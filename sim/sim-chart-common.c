@@ -137,13 +137,12 @@ typedef struct {
     Prefix prefix;
 } Unit;
 
-static const Unit units[] = {{"_per_s", "/s", 1, PREFIX_SI},        {"_ps", "s", 1e-12, PREFIX_SI},
-                             {"_ns", "s", 1e-9, PREFIX_SI},         {"_us", "s", 1e-6, PREFIX_SI},
-                             {"_ms", "s", 1e-3, PREFIX_SI},         {"_s", "s", 1, PREFIX_SI},
-                             {"_bytes", "B", 1, PREFIX_BINARY},     {"_pages", "pages", 1, PREFIX_NONE},
-                             {"_slabs", "slabs", 1, PREFIX_NONE},   {"_percent", "%", 1, PREFIX_NONE},
-                             {"_frac", "fraction", 1, PREFIX_NONE}, {"_count", "count", 1, PREFIX_NONE},
-                             {"_cycles", "cycles", 1, PREFIX_NONE}};
+static const Unit units[] = {
+    {"_per_s", "/s", 1, PREFIX_SI},       {"_ps", "s", 1e-12, PREFIX_SI},        {"_ns", "s", 1e-9, PREFIX_SI},
+    {"_us", "s", 1e-6, PREFIX_SI},        {"_ms", "s", 1e-3, PREFIX_SI},         {"_s", "s", 1, PREFIX_SI},
+    {"_bytes", "B", 1, PREFIX_BINARY},    {"_pages", "pages", 1, PREFIX_NONE},   {"_slabs", "slabs", 1, PREFIX_NONE},
+    {"_percent", "%", 1, PREFIX_NONE},    {"_frac", "fraction", 1, PREFIX_NONE}, {"_count", "count", 1, PREFIX_NONE},
+    {"_cycles", "cycles", 1, PREFIX_NONE}};
 
 static const Unit *
 find_unit(const char *metric)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The chart kinds: identifier, name (and plots/NAME.gp), table it is drawn from, what the chart shows by default.
  * No include guard: read several times under different meanings of SIM_CHART (sim-chart.c). */
-SIM_CHART(throughput, "throughput", "summary", "Mean of the first metric at each point")
+SIM_CHART(throughput, "throughput", "summary", "Mean and confidence interval at each point")
 SIM_CHART(lock_time, "lock-time", "locks", "Time spent waiting for locks, by call site")
 SIM_CHART(memory, "memory", "series", "Slab memory over simulated time, by what holds it")
 SIM_CHART(memory_places, "memory-places", "memory", "Slab memory by place")

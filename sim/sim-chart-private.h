@@ -9,7 +9,7 @@
 
 typedef struct {
     char *folder;
-    const char *axis; /* "" without one */
+    const char *axis;   /* "" without one */
     GHashTable *tables; /* name -> SimTable or NULL, read on demand */
     GKeyFile *manifest;
 } SimChartSource;

@@ -32,7 +32,8 @@ row_is_shown(const Series *series, guint row)
 {
     const SimTable *table = series->rows.table;
 
-    return g_str_equal(sim_table_cell(table, row, series->replication), sim_table_cell(table, 0, series->replication)) &&
+    return g_str_equal(sim_table_cell(table, row, series->replication),
+                       sim_table_cell(table, 0, series->replication)) &&
            (series->rows.start < 0 || g_str_equal(sim_table_cell(table, row, (guint) series->rows.start),
                                                   sim_table_cell(table, 0, (guint) series->rows.start)));
 }
@@ -199,7 +200,8 @@ sim_chart_prepare_memory(SimChartSource *source, const SimChartSpec *spec, SimCh
     y_label = sim_chart_scale("slab memory_bytes", highest_sum(&series), &series.factor);
     header = g_string_new(NULL);
     for (guint i = 0; i < series.columns->len; i++)
-        append_column_title(header, sim_table_columns(series.rows.table)[g_array_index(series.columns, guint, i)], "_bytes");
+        append_column_title(header, sim_table_columns(series.rows.table)[g_array_index(series.columns, guint, i)],
+                            "_bytes");
     ok = series.columns->len > 0 && put_panels(drawing, &series, header->str, put_memory_row, error);
     if (ok)
         add_args(drawing, &series, series.columns->len, y_label);

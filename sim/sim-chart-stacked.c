@@ -14,9 +14,9 @@ typedef struct {
     guint part_column, value_column;
     double factor; /* from the table's unit to the one drawn */
     GPtrArray *bars, *parts;
-    GArray *sums;     /* double, [bar][part] with room for n_parts parts */
-    GPtrArray *runs;  /* labels with the replication: what the means are taken over */
-    GArray *n_runs;   /* guint, by bar */
+    GArray *sums;    /* double, [bar][part] with room for n_parts parts */
+    GPtrArray *runs; /* labels with the replication: what the means are taken over */
+    GArray *n_runs;  /* guint, by bar */
 } Stack;
 
 static void
@@ -135,7 +135,7 @@ put_bars(SimChartDrawing *drawing, const Stack *stack)
         double others = 0;
         sim_chart_put_text(drawing, stack->bars->pdata[bar], '\t');
         for (guint c = 0; c < n_parts; c++) {
-            double value = g_array_index(stack->sums, double, bar * n_parts + ranked[c].part) * stack->factor;
+            double value = g_array_index(stack->sums, double, bar *n_parts + ranked[c].part) * stack->factor;
             if (c < n_named)
                 sim_chart_put_real(drawing, value, c + 1 < n_columns ? '\t' : '\n');
             else
@@ -186,7 +186,9 @@ gboolean
 sim_chart_prepare_lock_time(SimChartSource *source, const SimChartSpec *spec, SimChartDrawing *drawing, GError **error)
 {
     const char *value = spec->metric != NULL ? spec->metric : "wait_ns";
-    g_autofree char *quantity = g_strconcat("all CPUs together: ", value, NULL);
+    const char *unit = g_str_has_suffix(value, "_ns") ? "_ns" : "";
+    g_autofree char *quantity =
+        g_strdup_printf("%.*s, summed over CPUs%s", (int) (strlen(value) - strlen(unit)), value, unit);
 
     return prepare(source, drawing, "locks", "site", value, quantity, error);
 }

@@ -13,7 +13,7 @@ typedef struct {
     GPtrArray *series, *axis_values;
     GArray *x_of_value; /* double, by axis value */
     gboolean lines;
-    double slot; /* width of one bar */
+    double slot;   /* width of one bar */
     double factor; /* from the metric's unit to the one drawn */
 } Layout;
 
@@ -58,7 +58,8 @@ largest_mean(const SimTable *summary, guint metric_column, const char *metric)
 }
 
 static const char *
-layout_init(Layout *layout, const SimTable *summary, const SimChartSource *source, guint metric_column, const char *metric)
+layout_init(Layout *layout, const SimTable *summary, const SimChartSource *source, guint metric_column,
+            const char *metric)
 {
     gboolean is_log = FALSE;
 
@@ -92,7 +93,7 @@ layout_x(const Layout *layout, guint series, guint axis_value)
 
 static gboolean
 put_series(SimChartDrawing *drawing, const Layout *layout, guint series, guint metric_column, const char *metric,
-           GError **error)
+           GArray *intervals, GError **error)
 {
     const SimTable *summary = layout->rows.table;
     int mean = sim_chart_column(summary, "mean", error);
@@ -101,11 +102,11 @@ put_series(SimChartDrawing *drawing, const Layout *layout, guint series, guint m
     if (half_width < 0)
         return FALSE;
     sim_chart_put_text(drawing, layout->series->pdata[series], '\t');
-    g_string_append(drawing->data, "label\tmean\tlow\thigh\n");
+    g_string_append(drawing->data, "label\tmean\n");
     for (guint row = 0; row < sim_table_n_rows(summary); row++) {
         g_autofree char *label = sim_chart_rows_label(&layout->rows, row, FALSE);
         const char *axis_value = sim_chart_rows_axis_value(&layout->rows, row);
-        double m, h;
+        double m, h, x;
 
         if (!g_str_equal(sim_table_cell(summary, row, metric_column), metric) ||
             !g_str_equal(label, layout->series->pdata[series]))
@@ -113,29 +114,46 @@ put_series(SimChartDrawing *drawing, const Layout *layout, guint series, guint m
         if (!sim_chart_number(summary, row, (guint) mean, &m, error) ||
             !sim_chart_number(summary, row, (guint) half_width, &h, error))
             return FALSE;
-        sim_chart_put_real(drawing, layout_x(layout, series, sim_chart_index_of(layout->axis_values, axis_value)), '\t');
+        x = layout_x(layout, series, sim_chart_index_of(layout->axis_values, axis_value));
+        sim_chart_put_real(drawing, x, '\t');
         sim_chart_put_text(drawing, axis_value, '\t');
-        sim_chart_put_real(drawing, m * layout->factor, '\t');
-        sim_chart_put_real(drawing, (m - h) * layout->factor, '\t');
-        sim_chart_put_real(drawing, (m + h) * layout->factor, '\n');
+        sim_chart_put_real(drawing, m * layout->factor, '\n');
+        if (isfinite(m) && isfinite(h))
+            g_array_append_vals(intervals, (const double[]){x, m, m - h, m + h}, 4);
     }
     sim_chart_end_block(drawing);
     return TRUE;
 }
 
+/* A mean of one replication has no interval, and gnuplot complains of a block without any point. */
+static gboolean
+put_intervals(SimChartDrawing *drawing, const Layout *layout, const GArray *intervals)
+{
+    if (intervals->len == 0)
+        return FALSE;
+    g_string_append(drawing->data, "x\tmean\tlow\thigh\n");
+    for (guint i = 0; i < intervals->len; i++)
+        sim_chart_put_real(drawing, g_array_index(intervals, double, i) * (i % 4 == 0 ? 1 : layout->factor),
+                           i % 4 == 3 ? '\n' : '\t');
+    sim_chart_end_block(drawing);
+    return TRUE;
+}
+
 /* Published figures of the metric at points that were simulated, at the place of their series. */
-static guint
-put_published(SimChartDrawing *drawing, SimChartSource *source, const Layout *layout, const char *metric, GError **error)
+static gboolean
+put_published(SimChartDrawing *drawing, SimChartSource *source, const Layout *layout, const char *metric,
+              GError **error)
 {
     const SimTable *comparison = sim_chart_source_table(source, "comparison", error);
     SimChartRows rows;
-    guint n = 0;
+    gsize before = drawing->data->len;
+    gboolean any = FALSE;
     int c_metric, c_unit, c_value;
 
     if (comparison == NULL || (c_metric = sim_chart_column(comparison, "metric", error)) < 0 ||
         (c_unit = sim_chart_column(comparison, "unit", error)) < 0 ||
         (c_value = sim_chart_column(comparison, "published", error)) < 0)
-        return 0;
+        return FALSE;
     sim_chart_rows_init(&rows, source, comparison);
     rows.shows_start = layout->rows.shows_start;
     g_string_append(drawing->data, "published\tvalue\n");
@@ -153,19 +171,23 @@ put_published(SimChartDrawing *drawing, SimChartSource *source, const Layout *la
             continue;
         sim_chart_put_real(drawing, layout_x(layout, series, axis_value), '\t');
         sim_chart_put_real(drawing, value * layout->factor, '\n');
-        n++;
+        any = TRUE;
     }
-    sim_chart_end_block(drawing);
-    return n;
+    if (any)
+        sim_chart_end_block(drawing);
+    else
+        g_string_truncate(drawing->data, before);
+    return any;
 }
 
 static void
-put_axis(SimChartDrawing *drawing, const Layout *layout)
+put_axis(SimChartDrawing *drawing, const SimChartSource *source, const Layout *layout)
 {
     g_string_append(drawing->data, "x\tlabel\n");
     for (guint i = 0; i < layout->axis_values->len; i++) {
         sim_chart_put_real(drawing, g_array_index(layout->x_of_value, double, i), '\t');
-        sim_chart_put_text(drawing, layout->axis_values->pdata[i], '\n');
+        /* Without an axis the tic still needs a label, or gnuplot numbers the bars' places. */
+        sim_chart_put_text(drawing, *source->axis != '\0' ? layout->axis_values->pdata[i] : "all", '\n');
     }
     sim_chart_end_block(drawing);
 }
@@ -179,8 +201,8 @@ sim_chart_prepare_throughput(SimChartSource *source, const SimChartSpec *spec, S
     const char *metric, *style;
     g_autofree char *y_label = NULL;
     GError *inner = NULL;
-    char slot[G_ASCII_DTOSTR_BUF_SIZE];
-    guint n_published;
+    g_autoptr(GArray) intervals = g_array_new(FALSE, FALSE, sizeof(double));
+    gboolean has_intervals, has_published;
 
     if (column < 0 || sim_table_n_rows(summary) == 0)
         return FALSE;
@@ -189,16 +211,17 @@ sim_chart_prepare_throughput(SimChartSource *source, const SimChartSpec *spec, S
     style = layout_init(&layout, summary, source, (guint) column, metric);
     if (layout.series->len == 0)
         g_set_error(&inner, SIM_ERROR, SIM_ERROR_UNKNOWN_KEY, "no run recorded a metric '%s'", metric);
-    put_axis(drawing, &layout);
+    put_axis(drawing, source, &layout);
     for (guint s = 0; s < layout.series->len && inner == NULL; s++)
-        put_series(drawing, &layout, s, (guint) column, metric, &inner);
-    n_published = inner == NULL ? put_published(drawing, source, &layout, metric, &inner) : 0;
+        put_series(drawing, &layout, s, (guint) column, metric, intervals, &inner);
+    has_intervals = put_intervals(drawing, &layout, intervals);
+    has_published = inner == NULL && put_published(drawing, source, &layout, metric, &inner);
     sim_chart_add_arg(drawing, "%s", source->axis);
     sim_chart_add_arg(drawing, "%s", y_label);
     sim_chart_add_arg(drawing, "%s", style);
     sim_chart_add_arg(drawing, "%u", layout.series->len);
-    sim_chart_add_arg(drawing, "%u", n_published > 0);
-    sim_chart_add_arg(drawing, "%s", sim_format_real(slot, layout.slot));
+    sim_chart_add_arg(drawing, "%d", has_intervals);
+    sim_chart_add_arg(drawing, "%d", has_published);
     layout_clear(&layout);
     if (inner != NULL) {
         g_propagate_error(error, inner);

@@ -24,10 +24,10 @@ int sim_cli_list(const SimCli *cli, int argc, char **argv);
 /* Prints "PROGRAM: message" and returns the exit status of the error. */
 int sim_cli_fail(const SimCli *cli, const GError *error);
 
-/* Parses the options of a sub-command; *ret_words are the other arguments, owned by the caller. `usage` stands after
- * the sub-command's name in --help. SIM_ERROR_PARSE when the line is wrong or has fewer than min_words or more than
- * max_words words. */
-gboolean sim_cli_parse(const SimCli *cli, int argc, char **argv, const GOptionEntry *entries, const char *usage,
+/* Parses the NULL-terminated line of a sub-command; *ret_words are the other arguments, owned by the caller. `usage`
+ * stands after the sub-command's name in --help. SIM_ERROR_PARSE when the line is wrong or has fewer than min_words or
+ * more than max_words words. */
+gboolean sim_cli_parse(const SimCli *cli, char **argv, const GOptionEntry *entries, const char *usage,
                        const char *summary, guint min_words, guint max_words, char ***ret_words, GError **error);
 
 /* Path of a scenario given as a path or as the name of a shipped one; caller frees. SIM_ERROR_UNKNOWN_KEY with a hint

@@ -20,15 +20,15 @@ on_signal(int number)
     g_atomic_int_set(&interrupted, 1);
 }
 
-/* The first signal asks for a clean end; a second one of the same kind ends the program at once. What the caller
- * ignores (nohup) stays ignored. */
+/* Signals ask for a clean end, also when they come twice, as they do when a wrapper passes one on that the terminal has
+ * sent to all. What the caller ignores (nohup) stays ignored. */
 static void
 catch_signals(void)
 {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
 
     for (guint i = 0; i < G_N_ELEMENTS(numbers); i++) {
-        struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART | SA_RESETHAND}, old;
+        struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, old;
         sigemptyset(&action.sa_mask);
         if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
             sigaction(numbers[i], &action, NULL);
@@ -76,22 +76,41 @@ run_options_clear(RunOptions *options)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(RunOptions, run_options_clear)
 
+/* GOption does not know "-j8". Caller frees. */
+static GStrv
+split_jobs(int argc, char **argv)
+{
+    GPtrArray *words = g_ptr_array_new();
+
+    for (int i = 0; i < argc; i++) {
+        gboolean is_joined = g_str_has_prefix(argv[i], "-j") && g_ascii_isdigit(argv[i][2]);
+        if (is_joined)
+            g_ptr_array_add(words, g_strdup("-j"));
+        g_ptr_array_add(words, g_strdup(argv[i] + (is_joined ? 2 : 0)));
+    }
+    g_ptr_array_add(words, NULL);
+    return (GStrv) g_ptr_array_free(words, FALSE);
+}
+
 static gboolean
 parse_run(const SimCli *cli, int argc, char **argv, RunOptions *options, char ***ret_words, GError **error)
 {
     const GOptionEntry entries[] = {
         {"set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options->sets, "Give a key another value; may be repeated",
          "GROUP.KEY=VALUE"},
-        {"jobs", 'j', 0, G_OPTION_ARG_INT, &options->n_workers, "Runs at the same time (default: one a processor)", "N"},
+        {"jobs", 'j', 0, G_OPTION_ARG_INT, &options->n_workers, "Runs at the same time (default: one a processor)",
+         "N"},
         {"out", 0, 0, G_OPTION_ARG_FILENAME, &options->out, "Result folder (default: results/SCENARIO)", "DIR"},
         {"seed", 0, 0, G_OPTION_ARG_STRING, &options->seed, "The same as --set run.seed=N", "N"},
-        {"replications", 0, 0, G_OPTION_ARG_STRING, &options->replications, "The same as --set run.replications=N", "N"},
+        {"replications", 0, 0, G_OPTION_ARG_STRING, &options->replications, "The same as --set run.replications=N",
+         "N"},
         {"quiet", 'q', 0, G_OPTION_ARG_NONE, &options->quiet, "No progress on standard error", NULL},
         {"no-charts", 0, 0, G_OPTION_ARG_NONE, &options->no_charts, "Do not call gnuplot", NULL},
         {NULL}};
+    g_auto(GStrv) line = split_jobs(argc, argv);
 
     options->n_workers = (int) g_get_num_processors();
-    if (!sim_cli_parse(cli, argc, argv, entries, "FILE|NAME",
+    if (!sim_cli_parse(cli, line, entries, "FILE|NAME",
                        "Runs every point of a scenario, prints the key metrics and writes a result folder.", 1, 1,
                        ret_words, error))
         return FALSE;
@@ -162,8 +181,8 @@ static int
 run_study(const SimCli *cli, const SimPlan *plan, const SimTable *published, const RunOptions *options)
 {
     g_autoptr(GError) error = NULL, chart_error = NULL;
-    g_autofree char *target = options->out != NULL ? g_strdup(options->out)
-                                                   : g_build_filename("results", sim_plan_name(plan), NULL);
+    g_autofree char *target =
+        options->out != NULL ? g_strdup(options->out) : g_build_filename("results", sim_plan_name(plan), NULL);
     g_autoptr(SimFolder) folder = sim_result_begin(target, &error);
     g_autoptr(SimRuns) runs = folder != NULL ? run_plan(cli, plan, options, &error) : NULL;
     g_autoptr(SimTable) comparison = runs != NULL && published != NULL ? sim_compare(published, runs) : NULL;
@@ -206,7 +225,7 @@ sim_cli_plot(const SimCli *cli, int argc, char **argv)
     g_autofree char *charts = NULL, *scripts = sim_cli_scripts_folder(cli);
     guint n_charts;
 
-    if (!sim_cli_parse(cli, argc, argv, NULL, "DIR", "Redraws the charts of a result folder from its files.", 1, 1, &words,
+    if (!sim_cli_parse(cli, argv, NULL, "DIR", "Redraws the charts of a result folder from its files.", 1, 1, &words,
                        &error))
         return sim_cli_fail(cli, error);
     manifest = sim_result_read_manifest(words[0], &error);

@@ -13,19 +13,21 @@ sim_cli_check(const SimCli *cli, int argc, char **argv)
     g_autoptr(GError) error = NULL;
     int status = 0;
 
-    if (!sim_cli_parse(cli, argc, argv, NULL, "FILE|NAME...",
-                       "Reads scenarios, with all they include, and checks every point without running it.", 1, G_MAXUINT,
-                       &words, &error))
+    if (!sim_cli_parse(cli, argv, NULL, "FILE|NAME...",
+                       "Reads scenarios, with all they include, and checks every point without running it.", 1,
+                       G_MAXUINT, &words, &error))
         return sim_cli_fail(cli, error);
     for (char **word = words; *word != NULL; word++) {
         g_autoptr(SimPlan) plan = NULL;
         g_autoptr(SimTable) published = NULL;
         g_autoptr(GError) problem = NULL;
+        int problem_status = 0;
 
         if (sim_cli_load(cli, *word, NULL, &plan, &published, &problem))
             printf("%s: good, %u point%s\n", *word, sim_plan_n_points(plan), sim_plan_n_points(plan) == 1 ? "" : "s");
         else
-            status = MAX(status, sim_cli_fail(cli, problem));
+            problem_status = sim_cli_fail(cli, problem);
+        status = MAX(status, problem_status);
     }
     return status;
 }
@@ -44,8 +46,8 @@ find_variant(const SimPlan *plan, const char *variant, GError **error)
     }
     g_ptr_array_add(names, NULL);
     hint = sim_hint_phrase(variant, (const char *const *) names->pdata);
-    g_set_error(error, SIM_ERROR, SIM_ERROR_UNKNOWN_KEY, "scenario %s has no variant '%s'%s", sim_plan_name(plan), variant,
-                hint);
+    g_set_error(error, SIM_ERROR, SIM_ERROR_UNKNOWN_KEY, "scenario %s has no variant '%s'%s", sim_plan_name(plan),
+                variant, hint);
     return -1;
 }
 
@@ -63,7 +65,7 @@ sim_cli_show(const SimCli *cli, int argc, char **argv)
         {NULL}};
     int point;
 
-    if (!sim_cli_parse(cli, argc, argv, entries, "FILE|NAME",
+    if (!sim_cli_parse(cli, argv, entries, "FILE|NAME",
                        "Prints every effective value and where it comes from, for the first point of a variant.", 1, 1,
                        &words, &error) ||
         !sim_cli_load(cli, words[0], (const char *const *) sets, &plan, &published, &error))
@@ -124,7 +126,7 @@ sim_cli_list(const SimCli *cli, int argc, char **argv)
 
     if (own != NULL)
         return own->main(argc - 1, argv + 1);
-    if (!sim_cli_parse(cli, argc, argv, NULL, "[WORD]",
+    if (!sim_cli_parse(cli, argv, NULL, "[WORD]",
                        "Lists the shipped scenarios, each with its title and the question it answers.", 0, 1, &words,
                        &error))
         return sim_cli_fail(cli, error);

@@ -47,8 +47,8 @@ check_word_count(char **words, guint min_words, guint max_words, const char *nam
 }
 
 gboolean
-sim_cli_parse(const SimCli *cli, int argc, char **argv, const GOptionEntry *entries, const char *usage,
-              const char *summary, guint min_words, guint max_words, char ***ret_words, GError **error)
+sim_cli_parse(const SimCli *cli, char **argv, const GOptionEntry *entries, const char *usage, const char *summary,
+              guint min_words, guint max_words, char ***ret_words, GError **error)
 {
     GOptionContext *context = g_option_context_new(usage);
     g_autoptr(GError) inner = NULL;
@@ -102,7 +102,8 @@ sim_cli_find_scenario(const SimCli *cli, const char *word, GError **error)
     if (strchr(word, '/') != NULL || g_str_has_suffix(word, SIM_SCENARIO_SUFFIX))
         return g_strdup(word);
     if (dir == NULL) {
-        g_set_error(error, SIM_ERROR, SIM_ERROR_UNKNOWN_KEY, "'%s' is no path, and no folder of scenarios is known", word);
+        g_set_error(error, SIM_ERROR, SIM_ERROR_UNKNOWN_KEY, "'%s' is no path, and no folder of scenarios is known",
+                    word);
         return NULL;
     }
     file = g_strconcat(word, SIM_SCENARIO_SUFFIX, NULL);

@@ -232,9 +232,18 @@ put_row(SimTable *table, const SimTable *published, const SimRuns *runs, guint r
 SimTable *
 sim_compare(const SimTable *published, const SimRuns *runs)
 {
-    static const char *const own[] = {
-        "start",      "metric", "unit",   "published", "simulated", "half_width", "ratio", "published_vs_base", "simulated_vs_base",
-        "vs_base_half_width", "status", "note"};
+    static const char *const own[] = {"start",
+                                      "metric",
+                                      "unit",
+                                      "published",
+                                      "simulated",
+                                      "half_width",
+                                      "ratio",
+                                      "published_vs_base",
+                                      "simulated_vs_base",
+                                      "vs_base_half_width",
+                                      "status",
+                                      "note"};
     g_autoptr(GPtrArray) columns = g_ptr_array_new_with_free_func(g_free);
     g_autoptr(GPtrArray) starts = sim_runs_starts(runs);
     SimTable *table;

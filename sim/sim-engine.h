@@ -49,7 +49,7 @@ struct _SimEngine
     guint64 fingerprint; /* of the sequence of (time, agent) of those */
     SimTree tree;
     SimAgent *agents; /* n_agents, fixed */
-    guint32 n_agents, n_fibers;
+    guint32 n_agents;
     SimTime until; /* of the current sim_engine_run() */
     SimFiber main;
     SimFiberStacks *stacks;
@@ -65,7 +65,7 @@ SimAgent *sim_engine_add_step(SimEngine *engine, guint32 id, SimStepFn step, voi
 SimAgent *sim_engine_add_fiber(SimEngine *engine, guint32 id, void (*body)(SimAgent *agent), void *data);
 
 /* Processes every wake-up at or before `until`. TRUE while anything is left to happen later. May be called again
- * with a later time; cutting a run into slices changes nothing. */
+ * with a later time; cutting a run into slices changes nothing. Times from SIM_TREE_IDLE on mean "to the end". */
 gboolean sim_engine_run(SimEngine *engine, SimTime until);
 
 /* Earliest pending wake-up, SIM_TREE_IDLE if none. */
@@ -84,12 +84,16 @@ sim_wake(SimEngine *engine, SimAgent *agent, SimTime when)
         engine->horizon = when;
 }
 
+#define SIM_FINGERPRINT_FACTOR G_GUINT64_CONSTANT(0x9e3779b97f4a7c15)
+
 static inline void
 sim__note_event(SimEngine *engine, const SimAgent *agent)
 {
+    guint64 mixed = (engine->fingerprint ^ (guint64) agent->now ^ (guint64) agent->id << 48) * SIM_FINGERPRINT_FACTOR;
+
+    /* A product carries upwards only: without the rotation an agent's number would stay in the top 16 bits. */
+    engine->fingerprint = mixed << 29 | mixed >> 35;
     engine->n_events++;
-    engine->fingerprint =
-        (engine->fingerprint ^ ((guint64) agent->now + ((guint64) agent->id << 48))) * G_GUINT64_CONSTANT(0x9e3779b97f4a7c15);
 }
 
 /* The running step agent has nothing more to do until somebody wakes it. */

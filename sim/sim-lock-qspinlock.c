@@ -10,9 +10,14 @@ qspinlock_handoff(const SimLock *lock, const SimAgent *next, SimTime released)
 {
     SimTime transfer = sim_distance(lock->distance, lock->owner, next);
     SimTime lock_word = transfer * lock->costs->handoff_permille / 1000;
-    /* Not before the message "you are the head", which the owner sent when it got the lock itself. */
-    SimTime head_at = lock->owner_granted + transfer;
+    gboolean is_behind = next->queued_at < lock->owner_waited_until;
+    SimTime head_at;
 
+    /* Who came first in line, and who came first behind the pending agent, needs nobody to tell it. */
+    if (!is_behind || !lock->owner_was_behind)
+        return lock_word;
+    /* Not before the message "you are the head", which the owner sent when it got the lock itself. */
+    head_at = lock->owner_waited_until + transfer;
     return lock_word + MAX(head_at - released, 0);
 }
 

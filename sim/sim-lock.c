@@ -60,51 +60,59 @@ sim_lock_reset_statistics(SimLock *lock)
         sim_hist_init(lock->waits_ps);
 }
 
-/* `agent` owns the lock from `when` on; it came at `since`. */
+/* `agent` owns the lock from `when` on, after it waited for `wait`. */
 static void
-grant(SimLock *lock, SimAgent *agent, SimTime since, SimTime when)
+grant(SimLock *lock, SimAgent *agent, SimTime wait, SimTime when)
 {
     SimLockSite *site = &lock->sites[agent->queue_site];
 
     lock->held = TRUE;
-    lock->owner_granted = when;
+    lock->owner = (SimToucher){agent->id, agent->group};
     agent->granted_at = when;
     site->acquisitions++;
-    if (when > since) {
+    if (wait > 0) {
         site->contended++;
-        site->wait_ps += when - since;
+        site->wait_ps += wait;
     }
     if (lock->waits_ps)
-        sim_hist_record(lock->waits_ps, when - since);
+        sim_hist_record(lock->waits_ps, wait);
+}
+
+/* The lock, let go at `released`, passes to `agent`, which waits since agent->queued_at. Returns its turn. */
+static SimTime
+pass_on(SimLock *lock, SimAgent *agent, SimTime released)
+{
+    SimTime turn = released + lock->kind->handoff(lock, agent, released);
+
+    lock->owner_was_behind = agent->queued_at < lock->owner_waited_until;
+    lock->owner_waited_until = turn;
+    grant(lock, agent, turn - agent->queued_at, turn);
+    return turn;
 }
 
 /* Nobody holds the lock or waits for it, and it has been let go by now. */
 static void
 get_free_lock(SimLock *lock, SimAgent *agent)
 {
+    lock->owner_was_behind = FALSE;
+    lock->owner_waited_until = agent->now;
     agent->now += lock->costs->acquire_ps + sim_distance(lock->distance, lock->owner, agent);
-    lock->owner = (SimToucher){agent->id, agent->group};
-    grant(lock, agent, agent->now, agent->now);
+    grant(lock, agent, 0, agent->now);
 }
 
 SimLockResult
 sim_lock_enter(SimLock *lock, SimAgent *agent, guint site)
 {
     agent->queue_site = site;
-    if (G_LIKELY(!lock->held)) {
-        SimTime turn;
-
-        if (lock->free_at <= agent->now) {
-            get_free_lock(lock, agent);
-            return SIM_LOCK_GOT;
-        }
-        turn = lock->free_at + lock->kind->handoff(lock, agent, lock->free_at);
-        lock->owner = (SimToucher){agent->id, agent->group};
-        grant(lock, agent, agent->now, turn);
-        agent->now = turn;
-        return SIM_LOCK_PROMISED;
+    if (G_LIKELY(!lock->held) && lock->free_at <= agent->now) {
+        get_free_lock(lock, agent);
+        return SIM_LOCK_GOT;
     }
     agent->queued_at = agent->now;
+    if (!lock->held) {
+        agent->now = pass_on(lock, agent, lock->free_at);
+        return SIM_LOCK_PROMISED;
+    }
     agent->queue_next = NULL;
     if (lock->tail)
         lock->tail->queue_next = agent;
@@ -119,7 +127,6 @@ void
 sim_lock_leave(SimEngine *engine, SimLock *lock, SimAgent *agent)
 {
     SimAgent *next;
-    SimTime turn;
 
     agent->now += lock->costs->release_ps;
     lock->sites[agent->queue_site].hold_ps += agent->now - agent->granted_at;
@@ -130,10 +137,7 @@ sim_lock_leave(SimEngine *engine, SimLock *lock, SimAgent *agent)
     }
     next = lock->kind->pick(lock, agent);
     lock->n_waiting--;
-    turn = agent->now + lock->kind->handoff(lock, next, agent->now);
-    lock->owner = (SimToucher){next->id, next->group};
-    grant(lock, next, next->queued_at, turn);
-    sim_wake(engine, next, turn);
+    sim_wake(engine, next, pass_on(lock, next, agent->now));
 }
 
 gboolean

@@ -67,6 +67,7 @@ typedef struct
     const char *name, *summary;
     gboolean ordered_release; /* the choice of the next owner needs the state at the moment of release */
     SimAgent *(*pick)(SimLock *lock, const SimAgent *releaser); /* removes and returns the next owner */
+    /* From the owner to `next`, which has come at next->queued_at; the fields of the owner are still the old one's. */
     SimTime (*handoff)(const SimLock *lock, const SimAgent *next, SimTime released);
 } SimLockKind;
 
@@ -78,7 +79,8 @@ struct _SimLock
     SimAgent *head, *tail;         /* waiting, in order of arrival */
     SimAgent *far_head, *far_tail; /* CNA's secondary queue */
     SimToucher owner;      /* last owner of the lock's line */
-    SimTime owner_granted; /* when it got the lock */
+    SimTime owner_waited_until; /* when it got the lock; when it came, if the lock was free */
+    gboolean owner_was_behind;  /* it came while another waited already */
     guint near_handoffs;
     const SimLockKind *kind;
     const SimDistance *distance;

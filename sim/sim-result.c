@@ -40,11 +40,13 @@ check_replaceable(const char *path, GError **error)
     if (dir == NULL)
         return TRUE;
     while ((name = g_dir_read_name(dir)) != NULL) {
-        gboolean ours = manifest != NULL && (g_str_equal(name, MANIFEST) || g_str_equal(name, CHARTS) ||
-                                             g_str_equal(name, POINTS) || g_key_file_has_key(manifest, "files", name, NULL));
+        gboolean ours =
+            manifest != NULL && (g_str_equal(name, MANIFEST) || g_str_equal(name, CHARTS) ||
+                                 g_str_equal(name, POINTS) || g_key_file_has_key(manifest, "files", name, NULL));
         if (!ours) {
             g_set_error(error, SIM_ERROR, SIM_ERROR_IO,
-                        "%s holds '%s', which is not part of a result: move it away or choose another --out", path, name);
+                        "%s holds '%s', which is not part of a result: move it away or choose another --out", path,
+                        name);
             return FALSE;
         }
     }

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sim-runner.h"
 
+#include "sim-ci.h"
+
+#include <math.h>
+
 /* How soon an interrupt set by a signal handler is seen. */
 #define POLL_INTERVAL_US (50 * G_TIME_SPAN_MILLISECOND)
 
 typedef struct {
     const SimExperiment *experiment;
     SimRuns *runs;
-    gint *cancels;    /* one a run: a failure stops only the runs after it */
-    GError **errors;  /* one a run */
+    gint *cancels;   /* one a run: a failure stops only the runs after it */
+    GError **errors; /* one a run */
     GMutex mutex;
     GCond finished;
     guint n_finished; /* guarded by mutex */
@@ -88,26 +92,135 @@ run_one(gpointer data, gpointer user_data)
     g_mutex_unlock(&work->mutex);
 }
 
+/* Waits until `n_started` runs have ended. */
 static void
-wait_for_all(Work *work, const SimRunnerOptions *options)
+wait_for(Work *work, guint n_started, const SimRunnerOptions *options)
 {
-    guint n_total = work->runs->n_runs;
-    guint n_reported = 0, n_finished = 0;
+    guint n_finished, n_reported = G_MAXUINT;
 
-    if (options->progress != NULL)
-        options->progress(0, n_total, options->data);
-    while (n_finished < n_total) {
+    do {
         g_mutex_lock(&work->mutex);
         if (work->n_finished == n_reported)
             g_cond_wait_until(&work->finished, &work->mutex, g_get_monotonic_time() + POLL_INTERVAL_US);
         n_finished = work->n_finished;
         g_mutex_unlock(&work->mutex);
+        /* Runs that are stopped are no progress. */
         if (options->interrupt != NULL && g_atomic_int_get(options->interrupt))
             cancel_from(work, 0);
-        if (options->progress != NULL && n_finished != n_reported)
-            options->progress(n_finished, n_total, options->data);
+        else if (options->progress != NULL && n_finished != n_reported)
+            options->progress(n_finished, n_started, options->data);
         n_reported = n_finished;
+    } while (n_finished < n_started);
+}
+
+/* The replications of one point and start: neighbours in the array of runs. */
+typedef struct {
+    guint first, n_max; /* what the plan allows */
+    guint n_started, n_kept;
+    double precision; /* 0 when all n_max are to be run */
+} Cell;
+
+static GArray *
+cells_new(const SimRuns *runs)
+{
+    GArray *cells = g_array_new(FALSE, TRUE, sizeof(Cell));
+
+    for (guint i = 0; i < runs->n_runs; i++) {
+        const SimConfig *config = sim_plan_config(runs->plan, runs->runs[i].point);
+        if (runs->runs[i].replication == 0) {
+            Cell cell = {.first = i, .precision = sim_config_real(config, "run", "precision")};
+            g_array_append_val(cells, cell);
+        }
+        g_array_index(cells, Cell, cells->len - 1).n_max++;
     }
+    return cells;
+}
+
+/* The fewest replications that are precise enough, 0 when those at hand are not. It looks at every number of them,
+ * so it does not matter how many were run at a time. */
+static guint
+enough_replications(const SimRuns *runs, const Cell *cell)
+{
+    g_autofree double *values = g_new(double, cell->n_started);
+
+    for (guint n = 0; n < cell->n_started; n++) {
+        const SimRecord *record = runs->runs[cell->first + n].record;
+        double mean, half_width;
+
+        values[n] = sim_record_n_metrics(record) > 0 ? sim_record_metric(record, 0) : NAN;
+        if (n + 1 < SIM_RUNNER_MIN_REPLICATIONS)
+            continue;
+        sim_ci_mean(values, n + 1,
+                    sim_config_real(sim_plan_config(runs->plan, runs->runs[cell->first].point), "run", "confidence"),
+                    &mean, &half_width);
+        if (half_width <= cell->precision * fabs(mean))
+            return n + 1;
+    }
+    return 0;
+}
+
+/* How many replications of the cell should have been started by the end of the next round. */
+static guint
+next_target(const SimRuns *runs, Cell *cell)
+{
+    if (cell->n_kept > 0)
+        return cell->n_started;
+    if (cell->precision == 0)
+        return cell->n_max;
+    if (cell->n_started == 0)
+        return MIN(cell->n_max, SIM_RUNNER_MIN_REPLICATIONS);
+    cell->n_kept = enough_replications(runs, cell);
+    /* Half as many again keeps all workers busy without many runs in vain. */
+    return cell->n_kept > 0 ? cell->n_started : MIN(cell->n_max, cell->n_started + cell->n_started / 2);
+}
+
+static gboolean
+has_failed(const Work *work)
+{
+    for (guint i = 0; i < work->runs->n_runs; i++)
+        if (work->errors[i] != NULL)
+            return TRUE;
+    return FALSE;
+}
+
+/* Rounds of runs until no cell wants more. The pool takes its work in order, so every run before a failed one has
+ * been started, which makes the reported failure independent of timing. */
+static void
+run_rounds(Work *work, GThreadPool *pool, GArray *cells, const SimRunnerOptions *options)
+{
+    guint n_started = 0, n_before;
+
+    do {
+        n_before = n_started;
+        for (guint c = 0; c < cells->len; c++) {
+            Cell *cell = &g_array_index(cells, Cell, c);
+            guint target = next_target(work->runs, cell);
+            for (; cell->n_started < target; cell->n_started++, n_started++)
+                g_thread_pool_push(pool, GUINT_TO_POINTER(cell->first + cell->n_started + 1), NULL);
+        }
+        if (n_started > n_before)
+            wait_for(work, n_started, options);
+    } while (n_started > n_before && !has_failed(work));
+}
+
+/* Drops the runs that were not needed. */
+static void
+keep_needed(SimRuns *runs, const GArray *cells)
+{
+    guint n = 0;
+
+    for (guint c = 0; c < cells->len; c++) {
+        const Cell *cell = &g_array_index(cells, Cell, c);
+        guint n_kept = cell->n_kept > 0 ? cell->n_kept : cell->n_max;
+        for (guint i = 0; i < cell->n_max; i++) {
+            SimRun run = runs->runs[cell->first + i];
+            if (i < n_kept)
+                runs->runs[n++] = run;
+            else
+                sim_record_free(run.record);
+        }
+    }
+    runs->n_runs = n;
 }
 
 /* The first failure that is a run's own; else the interruption; else none. */
@@ -115,23 +228,25 @@ static gboolean
 collect_errors(const Work *work, GError **error)
 {
     const SimRuns *runs = work->runs;
-    guint n_stopped = 0;
+    guint n_stopped = 0, n_done = 0;
 
     for (guint i = 0; i < runs->n_runs; i++) {
         const SimRun *run = &runs->runs[i];
 
+        n_done += run->record != NULL;
         if (work->errors[i] == NULL)
             continue;
         if (!g_error_matches(work->errors[i], SIM_ERROR, SIM_ERROR_INTERRUPTED)) {
-            g_propagate_prefixed_error(error, g_error_copy(work->errors[i]), "%s, start %s, replication %u: ",
-                                       sim_plan_label(runs->plan, run->point), run->start, run->replication);
+            g_propagate_prefixed_error(error, g_error_copy(work->errors[i]),
+                                       "%s, start %s, replication %u: ", sim_plan_label(runs->plan, run->point),
+                                       run->start, run->replication);
             return FALSE;
         }
         n_stopped++;
     }
     if (n_stopped > 0)
-        g_set_error(error, SIM_ERROR, SIM_ERROR_INTERRUPTED, "interrupted with %u of %u runs done; nothing is kept",
-                    runs->n_runs - n_stopped, runs->n_runs);
+        g_set_error(error, SIM_ERROR, SIM_ERROR_INTERRUPTED, "interrupted after %u run%s; nothing is kept", n_done,
+                    n_done == 1 ? "" : "s");
     return n_stopped == 0;
 }
 
@@ -139,6 +254,7 @@ SimRuns *
 sim_runner_run(const SimExperiment *experiment, const SimPlan *plan, const SimRunnerOptions *options, GError **error)
 {
     g_autoptr(SimRuns) runs = runs_new(plan);
+    g_autoptr(GArray) cells = cells_new(runs);
     Work work = {.experiment = experiment, .runs = runs};
     GThreadPool *pool;
     gboolean ok;
@@ -151,11 +267,7 @@ sim_runner_run(const SimExperiment *experiment, const SimPlan *plan, const SimRu
     pool = g_thread_pool_new(run_one, &work, (gint) options->n_workers, TRUE, error);
     ok = pool != NULL;
     if (ok) {
-        /* The pool takes its work in order, so every run before a failed one has been started: that makes the
-         * reported failure independent of timing. */
-        for (guint i = 0; i < runs->n_runs; i++)
-            g_thread_pool_push(pool, GUINT_TO_POINTER(i + 1), NULL);
-        wait_for_all(&work, options);
+        run_rounds(&work, pool, cells, options);
         g_thread_pool_free(pool, FALSE, TRUE);
         ok = collect_errors(&work, error);
     }
@@ -165,5 +277,8 @@ sim_runner_run(const SimExperiment *experiment, const SimPlan *plan, const SimRu
     g_free(work.cancels);
     g_cond_clear(&work.finished);
     g_mutex_clear(&work.mutex);
-    return ok ? g_steal_pointer(&runs) : NULL;
+    if (!ok)
+        return NULL;
+    keep_needed(runs, cells);
+    return g_steal_pointer(&runs);
 }

@@ -7,6 +7,8 @@
 
 /* Runs every point x start x replication of a plan. */
 
+#define SIM_RUNNER_MIN_REPLICATIONS 5
+
 typedef struct {
     guint point;
     const char *start; /* a word of the point's run.starts, owned by the plan */
@@ -30,7 +32,11 @@ typedef struct {
     gpointer data;
 } SimRunnerOptions;
 
-/* Every run gets its own record and touches nothing of the others, so the result depends on the plan only. When runs
+/* Where run.precision is given, run.replications is a limit: a point and start gets the fewest replications, at least
+ * SIM_RUNNER_MIN_REPLICATIONS, whose t interval of the first metric is within that fraction of its mean. Looking at
+ * the interval to decide when to stop makes it a little too narrow.
+ *
+ * Every run gets its own record and touches nothing of the others, so the result depends on the plan only. When runs
  * fail, the error is that of the first of them in the order above, which is again the same for any number of workers;
  * runs after it are stopped. SIM_ERROR_INTERRUPTED when `interrupt` stopped at least one run. */
 SimRuns *sim_runner_run(const SimExperiment *experiment, const SimPlan *plan, const SimRunnerOptions *options,

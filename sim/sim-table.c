@@ -216,8 +216,8 @@ split_line(char *line, GError **error)
     cells = g_strsplit(line, "\t", -1);
     for (char **cell = cells; *cell != NULL; cell++) {
         if (!unescape_cell(*cell)) {
-            g_set_error(error, SIM_ERROR, SIM_ERROR_PARSE,
-                        "a backslash in column %u that is none of \\\\ \\t \\n \\r", (guint) (cell - cells) + 1);
+            g_set_error(error, SIM_ERROR, SIM_ERROR_PARSE, "a backslash in column %u that is none of \\\\ \\t \\n \\r",
+                        (guint) (cell - cells) + 1);
             return NULL;
         }
     }
@@ -317,7 +317,8 @@ column_is_number(const SimTable *table, guint column)
 {
     for (guint r = 0; r < sim_table_n_rows(table); r++) {
         char first = sim_table_cell(table, r, column)[0];
-        if (first != '\0' && first != '-' && !g_ascii_isdigit(first) && !g_str_equal(sim_table_cell(table, r, column), "nan"))
+        if (first != '\0' && first != '-' && !g_ascii_isdigit(first) &&
+            !g_str_equal(sim_table_cell(table, r, column), "nan"))
             return FALSE;
     }
     return TRUE;

@@ -30,7 +30,7 @@ slub_alloc_bulk(SlubCache *cache, MachCpu *cpu, guint n, SlabId *ret_objects)
     }
 }
 
-/* build_detached_freelist() from 5.17 on: the objects of the last one's slab, looked for from the back until the third
+/* build_detached_freelist() from 6.0 on: the objects of the last one's slab, looked for from the back until the third
  * foreign object. Those found are swapped to the end; returns how many objects are left in front of them. */
 static guint
 detach_swapping(guint n, SlabId *objects, guint *ret_n_detached)
@@ -55,7 +55,7 @@ detach_swapping(guint n, SlabId *objects, guint *ret_n_detached)
     return same;
 }
 
-/* To 5.15: those found are marked, nothing moves, and the walk goes on at the first object it stepped over. Marked
+/* To 5.19: those found are marked, nothing moves, and the walk goes on at the first object it stepped over. Marked
  * entries at the end are passed over first. */
 static guint
 detach_marking(guint n, SlabId *objects, guint *ret_n_detached)
@@ -91,7 +91,7 @@ detach_marking(guint n, SlabId *objects, guint *ret_n_detached)
 void
 slub_free_bulk(SlubCache *cache, MachCpu *cpu, guint n, SlabId *objects)
 {
-    gboolean is_marking = cache->system->kernel <= SLAB_KERNEL(5, 15);
+    gboolean is_marking = cache->system->kernel < SLAB_KERNEL(6, 0);
 
     while (n > 0) {
         guint n_detached, left;
@@ -169,9 +169,15 @@ shrink_node(SlubCache *cache, MachCpu *cpu, guint node_id)
 void
 slub_shrink(SlubCache *cache, MachCpu *cpu)
 {
-    for (guint node = 0; node < cpu->machine->topology->n_nodes; node++) {
-        SlabId empty = shrink_node(cache, cpu, node);
+    const MachTopology *topology = cpu->machine->topology;
 
+    for (guint node = 0; node < topology->n_nodes; node++) {
+        SlabId empty;
+
+        /* A node without memory has no kmem_cache_node (slab_nodes holds N_NORMAL_MEMORY only). */
+        if (!topology->node_memory_bytes[node])
+            continue;
+        empty = shrink_node(cache, cpu, node);
         while (empty) {
             SlabId id = empty;
 

@@ -50,6 +50,10 @@ slub_lock(SlubCache *cache, MachCpu *cpu, guint node, SlubLockSite site)
 static inline void
 slub_unlock(SlubCache *cache, MachCpu *cpu, guint node)
 {
+    /* A busy sibling slows the holder down too. */
+    if (mach_sibling_is_busy(cpu))
+        mach_spend(cpu, (SimTime) ((double) (mach_now(cpu) - cpu->agent->granted_at) *
+                                   (cpu->machine->smt_hold_slowdown - 1)));
     sim_lock_release(cpu->engine, &cache->node[node].list_lock, cpu->agent);
 }
 

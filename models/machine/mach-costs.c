@@ -28,6 +28,8 @@ const SimKeySpec mach_machine_keys[] = {
      .help = "numbers of the nodes that have CPUs but no memory"},
     {.group = "machine", .key = "smt_slowdown", .type = SIM_KEY_REAL, .fallback = "1.6", .min = 1, .max = 2.5,
      .help = "how much longer a thread computes while its sibling is busy too"},
+    {.group = "machine", .key = "smt_hold_slowdown", .type = SIM_KEY_REAL, .fallback = "1", .min = 1, .max = 2.5,
+     .help = "how much longer a thread holds a list_lock while its sibling is busy too"},
     {.group = "machine", .key = "lock", .type = SIM_KEY_CHOICE, .fallback = "qspinlock",
      .choices = "qspinlock|ticket|cna", .help = "spinlock discipline"},
     {.group = "machine", .key = "lock_handoff", .type = SIM_KEY_REAL, .fallback = "1.2", .min = 0.5, .max = 4,
@@ -36,6 +38,9 @@ const SimKeySpec mach_machine_keys[] = {
      .help = "CNA: consecutive hand-offs within a node before the others get their turn"},
     {.group = "machine", .key = "tick", .type = SIM_KEY_TIME, .fallback = "1 ms", .min = 1e8, .max = 1e11,
      .help = "timer tick, 1/HZ"},
+    {.group = "machine", .key = "ticks", .type = SIM_KEY_CHOICE, .fallback = "spread", .choices = "spread|together",
+     .help = "when the CPUs run their ready RCU callbacks: spread over the tick interval (skew_tick=1, or ksoftirqd "
+             "doing most of the work), or all together at the tick"},
     {.group = "machine", .key = "grace_period", .type = SIM_KEY_TIME, .fallback = "3 ms", .min = 1e8, .max = 1e12,
      .help = "mean length of an RCU grace period; about 3 ticks at HZ=1000"},
     {NULL},

@@ -21,7 +21,8 @@ init_cpu(Machine *machine, guint id, guint64 seed, guint64 replication)
     cpu->agent->group = cpu->group;
     sim_rng_init(&cpu->rng, seed, replication, component, "allocator chances");
     sim_rng_init(&phase, seed, replication, component, "tick phase");
-    cpu->next_tick = (SimTime) sim_rng_below(&phase, (guint64) machine->tick);
+    /* Together still means that handling the tick begins within a microsecond. */
+    cpu->next_tick = (SimTime) sim_rng_below(&phase, (guint64) (machine->ticks_spread ? machine->tick : SIM_US));
     cpu->next_poll = MIN(cpu->next_tick, machine->n_checkpoints ? machine->checkpoint[0] : SIM_TIME_MAX);
     mach_rcu_init(&cpu->rcu);
 }
@@ -48,6 +49,8 @@ mach_machine_new(const MachTopology *topology, const SimConfig *config, guint64 
         .near_handoffs_max = (guint) sim_config_int(config, "machine", "cna_near_handoffs"),
     };
     machine->smt_slowdown = sim_config_real(config, "machine", "smt_slowdown");
+    machine->smt_hold_slowdown = sim_config_real(config, "machine", "smt_hold_slowdown");
+    machine->ticks_spread = sim_config_choice(config, "machine", "ticks") == 0;
     machine->tick = sim_config_time(config, "machine", "tick");
     machine->grace_period = sim_config_time(config, "machine", "grace_period");
     machine->checkpoint = checkpoint;

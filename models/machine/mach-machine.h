@@ -61,7 +61,8 @@ struct _Machine
     SimEngine *engine;
     MachCpu *cpu; /* [n_cpus] */
     guint n_cpus, n_active_cpus; /* CPUs with an agent that does something */
-    double smt_slowdown;
+    double smt_slowdown, smt_hold_slowdown;
+    gboolean ticks_spread; /* the CPUs' ticks fall at different times */
     SimTime tick, grace_period;
     guint64 grace_period_key; /* spreads the lengths of grace periods */
     const SimTime *checkpoint; /* [n_checkpoints], rising; borrowed */

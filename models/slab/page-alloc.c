@@ -11,6 +11,14 @@ enum
     BATCH_SCALE_MAX = 5,
 };
 
+/* Orders up to this one have per-CPU lists: 0 alone until "mm/page_alloc: allow high-order pages to be stored on the
+ * per-cpu lists" (5.14). */
+static guint
+max_list_order(const PageAllocator *pages)
+{
+    return pages->kernel >= SLAB_KERNEL(5, 14) ? PAGE_ALLOC_COSTLY_ORDER : 0;
+}
+
 static guint32
 zone_batch(guint64 zone_pages, guint page_size_bytes)
 {
@@ -33,6 +41,15 @@ zone_low_watermark(guint64 zone_pages, guint64 all_pages, guint page_size_bytes)
     guint64 min_pages = (guint64) (min_free_kbytes * 1024 / page_size_bytes * (double) zone_pages / (double) all_pages);
 
     return min_pages + MAX(min_pages / 4, zone_pages / 1000);
+}
+
+/* pcp->high from 5.14 on (zone_highsize), before that a multiple of the batch (pageset_set_batch). */
+static guint32
+zone_high(const PageAllocator *pages, guint64 pages_to_share, guint n_cpus)
+{
+    if (pages->kernel < SLAB_KERNEL(5, 14))
+        return 6 * pages->batch;
+    return (guint32) MAX(pages_to_share / n_cpus, 4 * pages->batch);
 }
 
 PageAllocator *
@@ -59,12 +76,12 @@ page_allocator_new(Machine *machine, guint kernel)
         for (guint cpu = 0; cpu < topology->n_cpus; cpu++)
             n_local_cpus += topology->cpu_node[cpu] == node;
         zone->free_pages = (gint64) (topology->node_memory_bytes[node] / topology->page_size_bytes);
-        zone->high_min = (guint32) MAX(
-            zone_low_watermark((guint64) zone->free_pages, all_pages, topology->page_size_bytes) /
-                (n_local_cpus ? n_local_cpus : topology->n_cpus),
-            4 * pages->batch);
-        zone->high_max = MAX(zone->high_min, (guint32) ((guint64) zone->free_pages / 8 /
-                                                        (n_local_cpus ? n_local_cpus : topology->n_cpus)));
+        if (!n_local_cpus)
+            n_local_cpus = topology->n_cpus;
+        zone->high_min =
+            zone_high(pages, zone_low_watermark((guint64) zone->free_pages, all_pages, topology->page_size_bytes),
+                      n_local_cpus);
+        zone->high_max = MAX(zone->high_min, zone_high(pages, (guint64) zone->free_pages / 8, n_local_cpus));
         sim_lock_init(&zone->lock, machine->lock_kind, &topology->distance[node], &machine->lock_costs,
                       PAGE_N_LOCK_SITES, FALSE);
         for (guint cpu = 0; cpu < topology->n_cpus; cpu++)
@@ -147,16 +164,16 @@ static gboolean
 alloc_from_node(PageAllocator *pages, MachCpu *cpu, guint node, guint order)
 {
     PagePcp *pcp = get_pcp(pages, cpu->id, node);
-    gboolean has_list = order <= (pages->kernel >= SLAB_KERNEL(5, 13) ? PAGE_ALLOC_COSTLY_ORDER : 0);
 
-    if (!has_list)
+    if (order > max_list_order(pages))
         return take_blocks(pages, cpu, node, 1, order, PAGE_LOCK_DIRECT) == 1;
     pcp->free_factor >>= 1;
     if (pcp->blocks[order] == 0) {
         guint32 n_pages = pages->kernel >= SLAB_KERNEL(6, 7)
                               ? refill_pages_67(pages, &pages->zone[node], pcp, order)
                               : pages->batch;
-        guint32 n = take_blocks(pages, cpu, node, MAX(n_pages >> order, order ? 2 : 1), order, PAGE_LOCK_REFILL);
+        guint32 n_blocks = n_pages > 1 ? MAX(n_pages >> order, 2) : 1;
+        guint32 n = take_blocks(pages, cpu, node, n_blocks, order, PAGE_LOCK_REFILL);
 
         if (n == 0)
             return FALSE;
@@ -183,7 +200,8 @@ page_alloc(PageAllocator *pages, MachCpu *cpu, guint node, guint order, gboolean
     return -1;
 }
 
-/* free_pcppages_bulk(): beginning with the list of the block just freed, each list emptied before the next. */
+/* free_pcppages_bulk() as of 5.18: beginning with the list of the block just freed, each list emptied before the
+ * next. */
 static void
 drain(PageAllocator *pages, MachCpu *cpu, guint node, PagePcp *pcp, guint32 n_pages, guint first_order)
 {
@@ -204,16 +222,19 @@ drain(PageAllocator *pages, MachCpu *cpu, guint node, PagePcp *pcp, guint32 n_pa
         give_blocks(pages, cpu, node, n_blocks, n_freed, PAGE_LOCK_DRAIN);
 }
 
-/* To 6.6: nr_pcp_free() and the free_factor cliff of orders 1 to 3. */
+/* To 6.6: nr_pcp_free(). Its free_factor came with 5.14, and the cliff of orders 1 to 3 with "mm/page_alloc: limit number
+ * of high-order pages on PCP during bulk free" (5.18). */
 static guint32
 pages_to_drain_old(const PageAllocator *pages, PagePcp *pcp, guint order)
 {
     guint32 batch = pages->batch, n;
 
-    if (order > 0 && pcp->free_factor)
+    if (order > 0 && pcp->free_factor && pages->kernel >= SLAB_KERNEL(5, 18))
         return pcp->count;
     if (pcp->count < pcp->high)
         return 0;
+    if (pages->kernel < SLAB_KERNEL(5, 14))
+        return batch;
     n = batch << pcp->free_factor;
     if (n < pcp->high - batch)
         pcp->free_factor++;
@@ -243,10 +264,9 @@ void
 page_free(PageAllocator *pages, MachCpu *cpu, guint node, guint order)
 {
     PagePcp *pcp = get_pcp(pages, cpu->id, node);
-    gboolean has_list = order <= (pages->kernel >= SLAB_KERNEL(5, 13) ? PAGE_ALLOC_COSTLY_ORDER : 0);
     guint32 n_pages;
 
-    if (!has_list) {
+    if (order > max_list_order(pages)) {
         give_blocks(pages, cpu, node, 1, (gint64) 1 << order, PAGE_LOCK_DIRECT);
         return;
     }

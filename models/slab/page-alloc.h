@@ -6,7 +6,8 @@
 
 /* The page allocator as slabs see it: one zone a node with its lock, and per-CPU page lists by order
  * (mm/page_alloc.c; slub-facts D.3.1). Pages are counted, not told apart. Left out: watermarks and reclaim, zones
- * other than Normal, movable and reclaimable lists, idle decay of the lists, and kswapd. */
+ * other than Normal, movable and reclaimable lists, idle decay of the lists, kswapd, and the order in which 5.14 to
+ * 5.17 drain lists of several orders. */
 
 enum
 {

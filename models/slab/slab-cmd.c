@@ -219,7 +219,7 @@ print_machine(const SlabGeometryEnv *env)
             env->pointer_bytes, env->slub_min_order, env->slub_max_order, env->slub_min_objects);
 }
 
-/* "-" where the release has no such number. */
+/* "-" for a number that the release has not, or that the listing hides. */
 static const char *
 number_or_dash(gboolean has_number, guint number, char text[16])
 {
@@ -231,13 +231,14 @@ number_or_dash(gboolean has_number, guint number, char text[16])
 }
 
 static void
-print_row(const SlabGeometryEnv *env, const SlabCacheSpec *spec, const SlabGeometry *geometry)
+print_row(const SlabGeometryEnv *env, const SlabListingRow *row, const SlabGeometry *geometry)
 {
-    char slabs[16], sheaf[16];
+    char object_size[16], align[16], slabs[16], sheaf[16];
 
-    g_print("%-26s %11u %8u %5u %13u %5u %6u %11u %11u %17s %14s %8u\n", spec->name, spec->object_size_bytes,
-            geometry->size_bytes, geometry->order, geometry->objects, 1u << geometry->order, geometry->align_bytes,
-            geometry->min_partial, geometry->cpu_partial,
+    g_print("%-26s %11s %8u %5u %13u %5u %6s %11u %11u %17s %14s %8u\n", row->spec.name,
+            number_or_dash(!row->is_stride, row->spec.object_size_bytes, object_size), geometry->size_bytes,
+            geometry->order, geometry->objects, 1u << geometry->order,
+            number_or_dash(!row->is_stride, geometry->align_bytes, align), geometry->min_partial, geometry->cpu_partial,
             number_or_dash(env->kernel >= SLAB_KERNEL(5, 16), geometry->cpu_partial_slabs, slabs),
             number_or_dash(env->kernel >= SLAB_KERNEL(6, 18), geometry->sheaf_capacity, sheaf),
             geometry->leftover_bytes);
@@ -251,17 +252,12 @@ print_header(void)
             "leftover");
 }
 
-/* Whether the file shows numbers of its own. */
-static gboolean
-has_listed_numbers(const SlabListing *listing)
-{
-    return g_array_index(listing->rows, SlabListingRow, 0).size_bytes >= 0;
-}
-
 static void
 print_comparison(const SlabListing *listing, const char *argument, const GString *differences, guint n_differing)
 {
     g_print("%s", differences->str);
+    if (g_array_index(listing->rows, SlabListingRow, 0).is_stride)
+        g_print("# a slabinfo hides alignment and flags: partial limits and sheaves assume no debugging\n");
     if (listing->written_cpu_partial >= 0)
         g_print("# cpu_partial %d was written to every cache, and is compared as such\n", listing->written_cpu_partial);
     g_print("# %s: %u caches compared with the listing, %u differ\n", argument, listing->rows->len, n_differing);
@@ -282,9 +278,9 @@ print_listing(const SlabListing *listing, const char *argument, guint *n_differi
         if (!slab_listing_compare(listing, i, &geometry, differences, &n_differences, error))
             return FALSE;
         n_here += n_differences > 0;
-        print_row(&listing->env, &g_array_index(listing->rows, SlabListingRow, i).spec, &geometry);
+        print_row(&listing->env, &g_array_index(listing->rows, SlabListingRow, i), &geometry);
     }
-    if (has_listed_numbers(listing))
+    if (g_array_index(listing->rows, SlabListingRow, 0).size_bytes >= 0)
         print_comparison(listing, argument, differences, n_here);
     *n_differing += n_here;
     return TRUE;
@@ -399,6 +395,8 @@ print_merging(const Options *options, const SlabGeometryEnv *env, const SlabCach
 
     if (refusal != NULL)
         g_print("merging: never, %s\n", refusal);
+    else if (into >= 0 && g_str_equal(g_array_index(caches, SlabMergeCache, into).spec.name, spec->name))
+        g_print("merging: possible, others can merge into it\n");
     else if (into >= 0)
         g_print("merging: into %s\n", g_array_index(caches, SlabMergeCache, into).spec.name);
     else if (options->among != NULL)

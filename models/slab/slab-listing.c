@@ -406,6 +406,7 @@ read_slabinfo_row(SlabListing *listing, const char *line, SlabListingRow *ret_ro
     row.spec.object_size_bytes = (guint) numbers[3];
     row.spec.align_bytes = 1;
     row.spec.align_is_final = TRUE;
+    row.is_stride = TRUE;
     row.size_bytes = (gint) numbers[3];
     row.objects = (gint) numbers[4];
     row.order = (gint) g_bit_storage((gulong) numbers[5]) - 1;

@@ -12,6 +12,7 @@
 typedef struct {
     SlabCacheSpec spec;
     gint size_bytes, order, objects, min_partial, cpu_partial, sheaf_capacity;
+    gboolean is_stride;  /* slabinfo: object_size_bytes is the stride; own size, alignment and flags are unknown */
     gint cpu_list_slabs; /* longest per-CPU partial list at that moment: a lower bound of cpu_partial_slabs */
 } SlabListingRow;
 

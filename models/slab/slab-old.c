@@ -40,27 +40,17 @@ layout_of_stage(const SlabGeometryEnv *env, SlabOldStage stage)
     return (Layout){0, fits_byte ? 1 : 2, fits_byte ? 255 : 65535, page >> 5};
 }
 
-static guint
-management_bytes(const Layout *layout, guint objects, guint align)
-{
-    return slab_round_up(layout->header_bytes + objects * layout->index_bytes, align);
-}
-
-/* cache_estimate(): objects of one slab of `slab_bytes`, with or without management inside. */
+/* cache_estimate(): objects of one slab of `slab_bytes`, with or without management inside. Rounding the management up
+ * never costs an object, as slab and stride are multiples of the alignment. */
 static void
 estimate(const Layout *layout, guint slab_bytes, guint align, gboolean is_off_slab, SlabOldGeometry *geometry)
 {
-    guint size = geometry->size_bytes, objects;
+    guint size = geometry->size_bytes;
+    guint objects =
+        is_off_slab ? slab_bytes / size : (slab_bytes - layout->header_bytes) / (size + layout->index_bytes);
 
-    if (is_off_slab) {
-        objects = slab_bytes / size;
-    } else {
-        objects = (slab_bytes - layout->header_bytes) / (size + layout->index_bytes);
-        if (objects > 0 && objects * size + management_bytes(layout, objects, align) > slab_bytes)
-            objects--;
-    }
     geometry->objects = objects;
-    geometry->management_bytes = management_bytes(layout, objects, align);
+    geometry->management_bytes = slab_round_up(layout->header_bytes + objects * layout->index_bytes, align);
     geometry->leftover_bytes = slab_bytes - objects * size - (is_off_slab ? 0 : geometry->management_bytes);
     geometry->is_off_slab = is_off_slab;
 }

@@ -15,8 +15,9 @@ greet(int argc, char **argv)
 int
 main(int argc, char **argv)
 {
-    static const SimCommand commands[] = {
-        {"greet", "a command of the program's own", greet}, {"list models", "a list of the program's own", greet}, {NULL}};
+    static const SimCommand commands[] = {{"greet", "a command of the program's own", greet},
+                                          {"list models", "a list of the program's own", greet},
+                                          {NULL}};
 
     return sim_cli_main(&toy_experiment, commands, argc, argv);
 }

@@ -84,6 +84,8 @@ static const struct {
     {"[costs]\nfree = 5 ns [1 .. 9 ns]", "+[costs] free = 5 ns [1 .. 9 ns]: a time needs a unit " COST_FORM},
     {"[costs]\nfree = 5 ns [6 ns .. 9 ns] x",
      "+[costs] free = 5 ns [6 ns .. 9 ns] x: the value lies outside its own bounds " COST_FORM},
+    {"[costs]\nfree = 5 ns [1 ns .. 4 ns]",
+     "+[costs] free = 5 ns [1 ns .. 4 ns]: the value lies outside its own bounds " COST_FORM},
     {"[costs]\nfree = 5 ns [9 ns .. 1 ns]",
      "+[costs] free = 5 ns [9 ns .. 1 ns]: the value lies outside its own bounds " COST_FORM},
     {"[costs]\nlock = 200 ns",
@@ -223,13 +225,11 @@ test_escapes(void)
 static void
 test_layers(void)
 {
-    toy_write("machines/big.machine",
-              "[machine]\ncpus = 224\nnodes = 2\n[costs]\nfree = 7 ns [6 ns .. 9 ns] big\n"
-              "[cache from_layer]\norder = 1\n",
-              -1);
-    toy_write("parent.scenario",
-              "[scenario]\ntitle = parent\nquestion = why\n[machine]\nprofile = big\nnodes = 4\n[cache p]\norder = 2\n",
-              -1);
+    toy_write("machines/big.machine", "[machine]\ncpus = 224\nnodes = 2\n[costs]\nfree = 7 ns [6 ns .. 9 ns] big\n"
+                                      "[cache from_layer]\norder = 1\n");
+    toy_write(
+        "parent.scenario",
+        "[scenario]\ntitle = parent\nquestion = why\n[machine]\nprofile = big\nnodes = 4\n[cache p]\norder = 2\n");
     static const char text[] = "[scenario]\nextends = parent.scenario\ntitle = child\n" TOY_RUN
                                "[cache c]\norder = 5\n[cache p]\nctor = true\n"
                                "[variant v]\nmachine.page = 8K\ncache p.order = 6\n"
@@ -269,8 +269,8 @@ test_layers(void)
 static void
 test_layer_by_point(void)
 {
-    toy_write("machines/a.machine", "[machine]\ncpus = 2\n", -1);
-    toy_write("machines/b.machine", "[machine]\nnodes = 8\n", -1);
+    toy_write("machines/a.machine", "[machine]\ncpus = 2\n");
+    toy_write("machines/b.machine", "[machine]\nnodes = 8\n");
     g_autoptr(SimPlan) plan = toy_load_ok(TOY_RUN "[machine]\nprofile = a\n[variant x]\n[variant y]\n"
                                                   "machine.profile = b\n",
                                           NULL);
@@ -286,18 +286,22 @@ test_layer_by_point(void)
     g_assert_cmpint(sim_config_int(sim_plan_config(swept, 1), "machine", "nodes"), ==, 8);
     g_assert_cmpint(sim_config_int(only_config(set), "machine", "cpus"), ==, 4);
     g_assert_cmpint(sim_config_int(only_config(set), "machine", "nodes"), ==, 8);
+    static const char *const set_a[] = {"machine.profile=a", NULL};
+    g_autoptr(SimPlan) over_variant = toy_load_ok(TOY_RUN "[variant y]\nmachine.profile = b\n", set_a);
+    g_assert_cmpint(sim_config_int(only_config(over_variant), "machine", "cpus"), ==, 2);
+    g_assert_cmpint(sim_config_int(only_config(over_variant), "machine", "nodes"), ==, 1);
 }
 
 static void
 test_layer_folders(void)
 {
-    toy_write("shipped/machines/far.machine", "[machine]\ncpus = 3\n", -1);
-    toy_write("shipped/machines/near.machine", "[machine]\ncpus = 3\n", -1);
-    toy_write("machines/near.machine", "[machine]\ncpus = 5\n", -1);
-    toy_write("other/machines/far.machine", "[machine]\ncpus = 9\n", -1);
+    toy_write("shipped/machines/far.machine", "[machine]\ncpus = 3\n");
+    toy_write("shipped/machines/near.machine", "[machine]\ncpus = 3\n");
+    toy_write("machines/near.machine", "[machine]\ncpus = 5\n");
+    toy_write("other/machines/far.machine", "[machine]\ncpus = 9\n");
     SimSchema schema = toy_schema;
     schema.scenarios_dir = "shipped";
-    toy_write("toy.scenario", TOY_RUN "[sweep]\nmachine.profile = near; far\n", -1);
+    toy_write("toy.scenario", TOY_RUN "[sweep]\nmachine.profile = near; far\n");
     g_autoptr(GError) error = NULL;
     g_autoptr(SimPlan) plan = sim_plan_load(&schema, "toy.scenario", NULL, NULL, &error);
     g_assert_no_error(error);
@@ -313,10 +317,12 @@ test_layer_folders(void)
                      "(allowed: near)");
     toy_expect_error(TOY_RUN "[machine]\nprofile = ../etc/x\n", NULL,
                      "toy.scenario:4: [machine] profile = ../etc/x: not a name (allowed: the name of a .machine file)");
-    toy_write("machines/bad.machine", "[run]\nseed = 1\n", -1);
+    toy_expect_error(TOY_RUN "[machine]\nprofile = sub/near\n", NULL,
+                     "toy.scenario:4: [machine] profile = sub/near: not a name (allowed: the name of a .machine file)");
+    toy_write("machines/bad.machine", "[run]\nseed = 1\n");
     toy_expect_error(TOY_RUN "[machine]\nprofile = bad\n", NULL,
                      "machines/bad.machine:1: [run]: belongs in a scenario, not in a machine.profile file");
-    toy_write("machines/bad.machine", "[machine]\nprofile = near\n", -1);
+    toy_write("machines/bad.machine", "[machine]\nprofile = near\n");
     toy_expect_error(TOY_RUN "[machine]\nprofile = bad\n", NULL,
                      "machines/bad.machine:2: [machine] profile = near: a file cannot name another one in its place");
 }
@@ -331,12 +337,12 @@ test_default_layer(void)
     static const SimKeySpec *const tables[] = {keys, NULL};
     static const SimSchema schema = {tables, "machine.profile", "machines", "machine", NULL};
     g_autoptr(GError) error = NULL;
-    toy_write("toy.scenario", TOY_RUN, -1);
+    toy_write("toy.scenario", TOY_RUN);
     g_assert_null(sim_plan_load(&schema, "toy.scenario", NULL, NULL, &error));
     g_assert_cmpstr(error->message, ==,
                     "default: [machine] profile = usual: no file of that name in machines (allowed: none is there)");
     g_clear_error(&error);
-    toy_write("machines/usual.machine", "[machine]\ncpus = 6\n", -1);
+    toy_write("machines/usual.machine", "[machine]\ncpus = 6\n");
     g_autoptr(SimPlan) plan = sim_plan_load(&schema, "toy.scenario", NULL, NULL, &error);
     g_assert_no_error(error);
     g_assert_cmpint(sim_config_int(only_config(plan), "machine", "cpus"), ==, 6);
@@ -346,12 +352,12 @@ test_default_layer(void)
 static void
 test_extends(void)
 {
-    toy_write("sub/a.scenario", "[scenario]\nextends = b.scenario\n", -1);
-    toy_write("sub/b.scenario", "[slub]\nnote = from b\n", -1);
+    toy_write("sub/a.scenario", "[scenario]\nextends = b.scenario\n");
+    toy_write("sub/b.scenario", "[slub]\nnote = from b\n");
     g_autoptr(SimPlan) plan = toy_load_ok("[scenario]\nextends = sub/a.scenario\n" TOY_RUN, NULL);
     g_assert_cmpstr(sim_config_origin(only_config(plan), "slub", "note"), ==, "sub/b.scenario:2");
 
-    toy_write("sub/b.scenario", "[scenario]\nextends = ../toy.scenario\n", -1);
+    toy_write("sub/b.scenario", "[scenario]\nextends = ../toy.scenario\n");
     toy_expect_error("[scenario]\nextends = sub/a.scenario\n" TOY_RUN, NULL,
                      "sub/b.scenario:2: [scenario] extends = ../toy.scenario: the files extend each other in a circle");
     toy_expect_error("[scenario]\nextends = toy.scenario\n" TOY_RUN, NULL,
@@ -363,11 +369,11 @@ test_extends(void)
     toy_expect_error(TOY_RUN, sets,
                      "--set: [scenario] extends = x: cannot be overridden here (allowed: in its own group)");
 
-    toy_write("p9.scenario", "", -1);
+    toy_write("p9.scenario", "");
     for (guint i = 8; i > 0; i--) {
         g_autofree char *name = g_strdup_printf("p%u.scenario", i);
         g_autofree char *text = g_strdup_printf("[scenario]\nextends = p%u.scenario\n", i + 1);
-        toy_write(name, text, -1);
+        toy_write(name, text);
     }
     g_autoptr(SimPlan) deep = toy_load_ok("[scenario]\nextends = p2.scenario\n" TOY_RUN, NULL);
     g_assert_cmpuint(sim_plan_n_points(deep), ==, 1);
@@ -455,6 +461,20 @@ test_key_file_agrees(void)
 }
 
 static void
+test_long_names(void)
+{
+    g_autofree char *longest = g_strnfill(64, 'n');
+    g_autofree char *good = g_strdup_printf(TOY_RUN "[cache %s]\norder = 1\n", longest);
+    g_autofree char *bad = g_strdup_printf(TOY_RUN "[cache %sn]\norder = 1\n", longest);
+    g_autofree char *message = g_strdup_printf("toy.scenario:3: [cache %sn]: \"%sn\" is no name (allowed: 1 to 64 "
+                                               "letters, digits, '_', '.', ':', '-')",
+                                               longest, longest);
+    g_autoptr(SimPlan) plan = toy_load_ok(good, NULL);
+    g_assert_cmpstr(sim_config_instances(only_config(plan), "cache *")[0], ==, longest);
+    toy_expect_error(bad, NULL, message);
+}
+
+static void
 test_config_error(void)
 {
     g_autoptr(SimPlan) plan = toy_load_ok(TOY_RUN "[machine]\ncpus = 007\n", NULL);
@@ -481,15 +501,19 @@ test_lifetime(void)
     g_assert_cmpstr(sim_config_origin(config, "costs", "lock"), ==, "toy.scenario:4");
 }
 
+/* Dies, and so leaves no file behind: GLib starts it outside the folder of its parent test. */
+static void
+read_unknown_key(void)
+{
+    static const char *const sets[] = {"run.duration=1 ms", NULL};
+    g_autoptr(SimPlan) plan = sim_plan_load(&toy_schema, "/dev/null", sets, NULL, NULL);
+    sim_config_int(only_config(plan), "machine", "cpuz");
+}
+
 static void
 test_programmer_errors(void)
 {
-    if (g_test_subprocess()) {
-        g_autoptr(SimPlan) plan = toy_load_ok(TOY_RUN, NULL);
-        sim_config_int(only_config(plan), "machine", "cpuz");
-        return;
-    }
-    g_test_trap_subprocess(NULL, 0, G_TEST_SUBPROCESS_DEFAULT);
+    g_test_trap_subprocess("/config/programmer-errors/subprocess", 0, G_TEST_SUBPROCESS_DEFAULT);
     g_test_trap_assert_failed();
     g_test_trap_assert_stderr("*[machine] cpuz: unknown key*");
 }
@@ -512,8 +536,10 @@ main(int argc, char **argv)
     toy_add_test("/config/cost-bounds", test_cost_bounds);
     toy_add_test("/config/round-trip", test_round_trip);
     toy_add_test("/config/key-file-agrees", test_key_file_agrees);
+    toy_add_test("/config/long-names", test_long_names);
     toy_add_test("/config/error", test_config_error);
     toy_add_test("/config/lifetime", test_lifetime);
     toy_add_test("/config/programmer-errors", test_programmer_errors);
+    g_test_add_func("/config/programmer-errors/subprocess", read_unknown_key);
     return g_test_run();
 }
