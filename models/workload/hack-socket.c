@@ -50,7 +50,9 @@ socket_write(Hackbench *hack, SchedCpu *cpu, HackTask *task, HackChannel *channe
 
     if (channel->n_messages >= hack->limits.limit) {
         /* prepare_to_wait() puts the latest sleeper first. */
-        hack_block_writer(hack, cpu, task, channel, FALSE);
+        task->task.next = channel->writers;
+        channel->writers = &task->task;
+        hack_block_writer(hack, cpu, task);
         return FALSE;
     }
     head = slub_alloc(hack->head_cache, mach);
