@@ -81,15 +81,42 @@ sim_chart_rows_label(const SimChartRows *rows, guint row, gboolean with_axis)
     return g_string_free(label, FALSE);
 }
 
-guint
-sim_chart_index_of(GPtrArray *names, const char *name)
+void
+sim_chart_names_init(SimChartNames *names)
 {
-    guint index;
+    names->list = g_ptr_array_new_with_free_func(g_free);
+    names->numbers = g_hash_table_new(g_str_hash, g_str_equal);
+}
 
-    if (g_ptr_array_find_with_equal_func(names, name, g_str_equal, &index))
-        return index;
-    g_ptr_array_add(names, g_strdup(name));
-    return names->len - 1;
+void
+sim_chart_names_clear(SimChartNames *names)
+{
+    g_clear_pointer(&names->numbers, g_hash_table_unref);
+    g_clear_pointer(&names->list, g_ptr_array_unref);
+}
+
+gboolean
+sim_chart_names_find(const SimChartNames *names, const char *name, guint *ret_number)
+{
+    gpointer number;
+
+    if (!g_hash_table_lookup_extended(names->numbers, name, NULL, &number))
+        return FALSE;
+    *ret_number = GPOINTER_TO_UINT(number);
+    return TRUE;
+}
+
+guint
+sim_chart_names_add(SimChartNames *names, const char *name)
+{
+    guint number;
+
+    if (sim_chart_names_find(names, name, &number))
+        return number;
+    g_ptr_array_add(names->list, g_strdup(name));
+    number = names->list->len - 1;
+    g_hash_table_insert(names->numbers, names->list->pdata[number], GUINT_TO_POINTER(number));
+    return number;
 }
 
 void

@@ -51,8 +51,18 @@ void sim_chart_rows_init(SimChartRows *rows, const SimChartSource *source, const
 const char *sim_chart_rows_axis_value(const SimChartRows *rows, guint row); /* "" without an axis; borrowed */
 /* "base", "base, warm" or, with the axis, "base, 224, warm"; caller frees. */
 char *sim_chart_rows_label(const SimChartRows *rows, guint row, gboolean with_axis);
-/* Index of a name in an array of owned strings, added at the end when new: numbers things by first appearance. */
-guint sim_chart_index_of(GPtrArray *names, const char *name);
+/* Names numbered by first appearance. */
+typedef struct {
+    GPtrArray *list; /* borrowed by callers: name of each number */
+    GHashTable *numbers;
+} SimChartNames;
+
+void sim_chart_names_init(SimChartNames *names);
+void sim_chart_names_clear(SimChartNames *names);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(SimChartNames, sim_chart_names_clear)
+guint sim_chart_names_add(SimChartNames *names, const char *name);
+/* FALSE when the name has no number. */
+gboolean sim_chart_names_find(const SimChartNames *names, const char *name, guint *ret_number);
 
 /* Data files are blocks split by two blank lines; a block is a header and rows, cells split by tabs. gnuplot reads
  * double quotes and line ends in cells as syntax, so texts lose theirs. */
