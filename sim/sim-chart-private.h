@@ -72,7 +72,7 @@ void sim_chart_end_block(SimChartDrawing *drawing);
 void sim_chart_add_arg(SimChartDrawing *drawing, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
 /* The axis label of a metric whose largest value is known, "throughput (Mops/s)" for throughput_ops_per_s, and the
- * factor that takes its values to that unit; a name without a known unit stays as it is. Caller frees. */
-char *sim_chart_scale(const char *metric, double largest, double *ret_factor);
+ * what its values are divided by to be in that unit; a name without a known unit stays as it is. Caller frees. */
+char *sim_chart_scale(const char *metric, double largest, double *ret_divisor);
 
 #endif

@@ -15,7 +15,7 @@ typedef struct {
     SimChartNames panels; /* labels; the first n_panels are drawn */
     guint n_panels;
     GArray *columns; /* guint: the columns that are drawn */
-    double factor;   /* from the columns' unit to the one drawn */
+    double divisor;  /* from the columns' unit to the one drawn */
     double highest;  /* of all that is drawn, in the unit drawn, for a scale that the panels share */
     char *note;      /* what is shown, under the title */
 } Series;
@@ -180,7 +180,7 @@ put_memory_row(SimChartDrawing *drawing, Series *series, guint row, GError **err
         double value;
         if (!sim_chart_number(series->rows.table, row, g_array_index(series->columns, guint, i), &value, error))
             return FALSE;
-        edge += isnan(value) ? 0 : value * series->factor;
+        edge += isnan(value) ? 0 : value / series->divisor;
         sim_chart_put_real(drawing, edge, i + 1 < series->columns->len ? '\t' : '\n');
     }
     series->highest = MAX(series->highest, edge);
@@ -198,7 +198,7 @@ sim_chart_prepare_memory(SimChartSource *source, const SimChartSpec *spec, SimCh
     if (!series_init(&series, source, error))
         return FALSE;
     add_columns(&series, is_memory_column);
-    y_label = sim_chart_scale("slab memory_bytes", highest_sum(&series), &series.factor);
+    y_label = sim_chart_scale("slab memory_bytes", highest_sum(&series), &series.divisor);
     header = g_string_new(NULL);
     for (guint i = 0; i < series.columns->len; i++)
         append_column_title(header, sim_table_columns(series.rows.table)[g_array_index(series.columns, guint, i)],

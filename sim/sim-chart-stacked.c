@@ -15,7 +15,7 @@
 typedef struct {
     SimChartRows rows;
     guint part_column, value_column;
-    double factor; /* from the table's unit to the one drawn */
+    double divisor; /* from the table's unit to the one drawn */
     SimChartNames bars, parts;
     GArray *n_runs; /* guint, by bar: what the means are taken over */
     GArray *sums;   /* double, [bar][part] */
@@ -173,7 +173,7 @@ put_bars(SimChartDrawing *drawing, const Stack *stack)
         double others = 0;
         sim_chart_put_text(drawing, stack->bars.list->pdata[bar], '\t');
         for (guint c = 0; c < n_parts; c++) {
-            double value = g_array_index(stack->sums, double, bar *n_parts + ranked[c].part) * stack->factor;
+            double value = g_array_index(stack->sums, double, bar *n_parts + ranked[c].part) / stack->divisor;
             if (c < n_named)
                 sim_chart_put_real(drawing, value, c + 1 < n_columns ? '\t' : '\n');
             else
@@ -212,7 +212,7 @@ prepare(SimChartSource *source, SimChartDrawing *drawing, const char *table_name
         return FALSE;
     ok = stack_sum(&stack, error);
     if (ok) {
-        g_autofree char *y_label = sim_chart_scale(quantity, highest_bar(&stack), &stack.factor);
+        g_autofree char *y_label = sim_chart_scale(quantity, highest_bar(&stack), &stack.divisor);
         sim_chart_add_arg(drawing, "%s", stack.note);
         sim_chart_add_arg(drawing, "%s", y_label);
         sim_chart_add_arg(drawing, "%u", put_bars(drawing, &stack));

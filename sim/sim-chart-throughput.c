@@ -7,14 +7,15 @@
 #define MIN_VALUES_FOR_LINES 5
 #define LOG_AXIS_RATIO 16.0 /* largest to smallest axis value from which a logarithmic axis serves better */
 #define GROUP_WIDTH 0.8
+#define MAX_TICS 16 /* labels that have room along the axis */
 
 typedef struct {
     SimChartRows rows;
     SimChartNames series, axis_values;
     GArray *x_of_value; /* double, by axis value */
-    gboolean lines;
-    double slot;   /* width of one bar */
-    double factor; /* from the metric's unit to the one drawn */
+    gboolean lines, is_log;
+    double slot;    /* width of one bar */
+    double divisor; /* from the metric's unit to the one drawn */
 } Layout;
 
 static void
@@ -61,8 +62,6 @@ static const char *
 layout_init(Layout *layout, const SimTable *summary, const SimChartSource *source, guint metric_column,
             const char *metric)
 {
-    gboolean is_log = FALSE;
-
     sim_chart_rows_init(&layout->rows, source, summary);
     sim_chart_names_init(&layout->series);
     sim_chart_names_init(&layout->axis_values);
@@ -74,13 +73,15 @@ layout_init(Layout *layout, const SimTable *summary, const SimChartSource *sourc
         sim_chart_names_add(&layout->series, label);
         sim_chart_names_add(&layout->axis_values, sim_chart_rows_axis_value(&layout->rows, row));
     }
-    layout->lines = axis_is_numeric(layout, &is_log) && layout->axis_values.list->len >= MIN_VALUES_FOR_LINES;
+    layout->is_log = FALSE;
+    layout->lines = axis_is_numeric(layout, &layout->is_log) && layout->axis_values.list->len >= MIN_VALUES_FOR_LINES;
+    layout->is_log &= layout->lines;
     layout->slot = layout->series.list->len > 0 ? GROUP_WIDTH / layout->series.list->len : GROUP_WIDTH;
     for (guint i = 0; i < layout->axis_values.list->len; i++) {
         double x = layout->lines ? g_ascii_strtod(layout->axis_values.list->pdata[i], NULL) : (double) i;
         g_array_append_val(layout->x_of_value, x);
     }
-    return !layout->lines ? "bars" : is_log ? "log-lines" : "lines";
+    return !layout->lines ? "bars" : layout->is_log ? "log-lines" : "lines";
 }
 
 static double
@@ -119,7 +120,7 @@ put_series(SimChartDrawing *drawing, const Layout *layout, guint series, guint m
         x = layout_x(layout, series, value);
         sim_chart_put_real(drawing, x, '\t');
         sim_chart_put_text(drawing, axis_value, '\t');
-        sim_chart_put_real(drawing, m * layout->factor, '\n');
+        sim_chart_put_real(drawing, m / layout->divisor, '\n');
         if (isfinite(m) && isfinite(h))
             g_array_append_vals(intervals, (const double[]){x, m, m - h, m + h}, 4);
     }
@@ -135,7 +136,7 @@ put_intervals(SimChartDrawing *drawing, const Layout *layout, const GArray *inte
         return FALSE;
     g_string_append(drawing->data, "x\tmean\tlow\thigh\n");
     for (guint i = 0; i < intervals->len; i++)
-        sim_chart_put_real(drawing, g_array_index(intervals, double, i) * (i % 4 == 0 ? 1 : layout->factor),
+        sim_chart_put_real(drawing, g_array_index(intervals, double, i) / (i % 4 == 0 ? 1 : layout->divisor),
                            i % 4 == 3 ? '\n' : '\t');
     sim_chart_end_block(drawing);
     return TRUE;
@@ -171,7 +172,7 @@ put_published(SimChartDrawing *drawing, SimChartSource *source, const Layout *la
             !sim_chart_names_find(&layout->axis_values, sim_chart_rows_axis_value(&rows, row), &axis_value))
             continue;
         sim_chart_put_real(drawing, layout_x(layout, series, axis_value), '\t');
-        sim_chart_put_real(drawing, value * layout->factor, '\n');
+        sim_chart_put_real(drawing, value / layout->divisor, '\n');
         any = TRUE;
     }
     if (any)
@@ -181,11 +182,27 @@ put_published(SimChartDrawing *drawing, SimChartSource *source, const Layout *la
     return any;
 }
 
+static double
+place_on_page(const Layout *layout, guint axis_value)
+{
+    double x = g_array_index(layout->x_of_value, double, axis_value);
+
+    return layout->is_log ? log(x) : x;
+}
+
+/* Labels only where there is room, so that they do not run into each other. */
 static void
 put_axis(SimChartDrawing *drawing, const SimChartSource *source, const Layout *layout)
 {
+    guint n = layout->axis_values.list->len;
+    double room = n > 0 ? fabs(place_on_page(layout, n - 1) - place_on_page(layout, 0)) / MAX_TICS : 0;
+    double last = -INFINITY;
+
     g_string_append(drawing->data, "x\tlabel\n");
-    for (guint i = 0; i < layout->axis_values.list->len; i++) {
+    for (guint i = 0; i < n; i++) {
+        if (fabs(place_on_page(layout, i) - last) < room)
+            continue;
+        last = place_on_page(layout, i);
         sim_chart_put_real(drawing, g_array_index(layout->x_of_value, double, i), '\t');
         /* Without an axis the tic still needs a label, or gnuplot numbers the bars' places. */
         sim_chart_put_text(drawing, *source->axis != '\0' ? layout->axis_values.list->pdata[i] : "all", '\n');
@@ -208,7 +225,7 @@ sim_chart_prepare_throughput(SimChartSource *source, const SimChartSpec *spec, S
     if (column < 0 || sim_table_n_rows(summary) == 0)
         return FALSE;
     metric = spec->metric != NULL ? spec->metric : sim_table_cell(summary, 0, (guint) column);
-    y_label = sim_chart_scale(metric, largest_mean(summary, (guint) column, metric), &layout.factor);
+    y_label = sim_chart_scale(metric, largest_mean(summary, (guint) column, metric), &layout.divisor);
     style = layout_init(&layout, summary, source, (guint) column, metric);
     if (layout.series.list->len == 0)
         g_set_error(&inner, SIM_ERROR, SIM_ERROR_UNKNOWN_KEY, "no run recorded a metric '%s'", metric);

@@ -75,7 +75,7 @@ put_curve(SimChartDrawing *drawing, const char *name, const GArray *buckets)
         if (i + 1 < buckets->len && bucket->upper_ns == g_array_index(buckets, Bucket, i + 1).upper_ns)
             continue;
         if (bucket->upper_ns > 0 && above > 0)
-            g_string_append_printf(rows, "%s\t%s\n", sim_format_real(x, bucket->upper_ns * 1e-9),
+            g_string_append_printf(rows, "%s\t%s\n", sim_format_real(x, bucket->upper_ns / 1e9),
                                    sim_format_real(y, above / total));
     }
     any = rows->len > 0;
