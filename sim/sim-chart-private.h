@@ -32,7 +32,6 @@ typedef gboolean SimChartPrepare(SimChartSource *source, const SimChartSpec *spe
 
 #define SIM_CHART(id, ...) SimChartPrepare sim_chart_prepare_##id;
 #include "sim-chart-list.h"
-#undef SIM_CHART
 
 /* NULL without an error when the folder has no such table. */
 const SimTable *sim_chart_source_table(SimChartSource *source, const char *name, GError **error);
