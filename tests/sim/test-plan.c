@@ -32,7 +32,7 @@ test_single_point(void)
     g_assert_cmpstr(sim_plan_axis_key(plan), ==, "");
     g_assert_cmpstr(sim_plan_axis_value(plan, 0), ==, "");
     g_assert_cmpstr(sim_plan_label(plan, 0), ==, "base");
-    toy_write("sub/x.y", TOY_RUN, -1);
+    toy_write("sub/x.y", TOY_RUN);
     g_autoptr(SimPlan) other = sim_plan_load(&toy_schema, "sub/x.y", NULL, NULL, NULL);
     g_assert_cmpstr(sim_plan_name(other), ==, "x.y");
 }
@@ -159,10 +159,8 @@ test_variant_choice(void)
 static void
 test_inherited(void)
 {
-    toy_write("parent.scenario",
-              TOY_RUN "[variant a]\nmachine.nodes = 2\nslub.ratio = 0.1\n[variant b]\n"
-                      "[sweep]\nvariants = b\nmachine.cpus = 1; 2\n",
-              -1);
+    toy_write("parent.scenario", TOY_RUN "[variant a]\nmachine.nodes = 2\nslub.ratio = 0.1\n[variant b]\n"
+                                         "[sweep]\nvariants = b\nmachine.cpus = 1; 2\n");
     g_autoptr(SimPlan) same = toy_load_ok("[scenario]\nextends = parent.scenario\n", NULL);
     g_autofree char *same_labels = join_labels(same);
     g_assert_cmpstr(same_labels, ==, "b, machine.cpus = 1|b, machine.cpus = 2");
@@ -234,7 +232,7 @@ test_experiment(void)
     };
     for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
         g_autoptr(GError) error = NULL;
-        toy_write("toy.scenario", cases[i].text, -1);
+        toy_write("toy.scenario", cases[i].text);
         g_autoptr(SimPlan) plan = sim_plan_load(&toy_schema, "toy.scenario", NULL, &experiment, &error);
         g_assert_cmpstr(error != NULL ? error->message : NULL, ==, cases[i].message);
         g_assert_cmpint(plan != NULL, ==, cases[i].message == NULL);
@@ -245,10 +243,10 @@ static void
 test_list(void)
 {
     g_autoptr(GError) error = NULL;
-    toy_write("all/b.scenario", "[scenario]\ntitle = B\\\\ title\nquestion = why?\n", -1);
-    toy_write("all/a.scenario", TOY_RUN, -1);
-    toy_write("all/c.scenario", "oops\n", -1);
-    toy_write("all/d.machine", "[machine]\n", -1);
+    toy_write("all/b.scenario", "[scenario]\ntitle = B\\\\ title\nquestion = why?\n");
+    toy_write("all/a.scenario", TOY_RUN);
+    toy_write("all/c.scenario", "oops\n");
+    toy_write("all/d.machine", "[machine]\n");
     g_autoptr(GPtrArray) list = sim_plan_list_scenarios("all", &error);
     g_assert_no_error(error);
     g_assert_cmpuint(list->len, ==, 3);

@@ -11,8 +11,8 @@ extern const SimSchema toy_schema;
 
 void toy_add_test(const char *path, void (*test)(void));
 
-/* Writes a file; folders in its name are made. `n_bytes` -1: up to NUL. */
-void toy_write(const char *name, const char *text, gssize n_bytes);
+/* Writes a file; folders in its name are made. */
+void toy_write(const char *name, const char *text);
 
 /* Writes toy.scenario and loads it. */
 SimPlan *toy_load(const char *text, const char *const *sets, GError **error);
