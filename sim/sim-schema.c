@@ -118,7 +118,7 @@ instance_name_is_valid(const char *name)
 {
     gsize n = strlen(name);
     for (const char *p = name; *p != '\0'; p++) {
-        if (!g_ascii_isalnum(*p) && strchr("_.:-", *p) == NULL)
+        if (!g_ascii_isalnum(*p) && strchr("_.:,+-", *p) == NULL)
             return FALSE;
     }
     return n >= 1 && n <= MAX_INSTANCE_NAME;
@@ -205,7 +205,7 @@ sim_schema_check_group(const GPtrArray *rows, const char *group, GError **error)
             return TRUE;
         if (has_family_word(pattern, group)) {
             g_set_error(error, SIM_ERROR, SIM_ERROR_PARSE,
-                        "\"%s\" is no name (allowed: 1 to %d letters, digits, '_', '.', ':', '-')",
+                        "\"%s\" is no name (allowed: 1 to %d letters, digits, '_', '.', ':', ',', '+', '-')",
                         sim_schema_instance_name(group), MAX_INSTANCE_NAME);
             return FALSE;
         }

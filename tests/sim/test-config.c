@@ -97,9 +97,9 @@ static const struct {
     {"[cahce x]", "[cahce x]: unknown group; did you mean cache? " ALLOWED_GROUPS},
     {"[cache]", "[cache]: unknown group; did you mean cache? " ALLOWED_GROUPS},
     {"[zzz]", "[zzz]: unknown group " ALLOWED_GROUPS},
-    {"[cache a b]", "[cache a b]: \"a b\" is no name (allowed: 1 to 64 letters, digits, '_', '.', ':', '-')"},
-    {"[cache ]", "[cache ]: \"\" is no name (allowed: 1 to 64 letters, digits, '_', '.', ':', '-')"},
-    {"[cache a/b]", "[cache a/b]: \"a/b\" is no name (allowed: 1 to 64 letters, digits, '_', '.', ':', '-')"},
+    {"[cache a b]", "[cache a b]: \"a b\" is no name (allowed: 1 to 64 letters, digits, '_', '.', ':', ',', '+', '-')"},
+    {"[cache ]", "[cache ]: \"\" is no name (allowed: 1 to 64 letters, digits, '_', '.', ':', ',', '+', '-')"},
+    {"[cache a/b]", "[cache a/b]: \"a/b\" is no name (allowed: 1 to 64 letters, digits, '_', '.', ':', ',', '+', '-')"},
     {"[cache a]\nctor = true", "[cache a] order: must be given (Slab order.)"},
     {"[variant a]\nmachine.cpus = 0",
      "+[variant a] machine.cpus = 0: out of range (allowed: a whole number from 1 to 4096)"},
@@ -467,7 +467,7 @@ test_long_names(void)
     g_autofree char *good = g_strdup_printf(TOY_RUN "[cache %s]\norder = 1\n", longest);
     g_autofree char *bad = g_strdup_printf(TOY_RUN "[cache %sn]\norder = 1\n", longest);
     g_autofree char *message = g_strdup_printf("toy.scenario:3: [cache %sn]: \"%sn\" is no name (allowed: 1 to 64 "
-                                               "letters, digits, '_', '.', ':', '-')",
+                                               "letters, digits, '_', '.', ':', ',', '+', '-')",
                                                longest, longest);
     g_autoptr(SimPlan) plan = toy_load_ok(good, NULL);
     g_assert_cmpstr(sim_config_instances(only_config(plan), "cache *")[0], ==, longest);

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SLUB_PARTS_H
+#define SLUB_PARTS_H
+
+#include "slub.h"
+
+/* What the generations share. For models/alloc only.
+ *
+ * An update of a slab's freelist and counters takes effect at the CPU's time in global order: the caller has just
+ * called sim_sync() or holds the lock. Its cost is spent after. */
+
+static inline Slab *
+slub_slab(const SlubCache *cache, SlabId id)
+{
+    return &cache->system->arena.slab[id];
+}
+
+static inline void
+slub_count(SlubCache *cache, const MachCpu *cpu, SlabStat stat)
+{
+    cache->cpu[cpu->id].stat[stat]++;
+}
+
+static inline guint
+slub_slab_free_objects(const Slab *slab)
+{
+    return (guint) slab->objects - slab->inuse;
+}
+
+/* The time to get a slab's struct slab for writing; `cpu` has it afterwards. */
+static inline SimTime
+slub_touch(const SlubCache *cache, const MachCpu *cpu, Slab *slab)
+{
+    const MachTopology *topology = cpu->machine->topology;
+    SimToucher from = {SIM_NOBODY, 0};
+
+    if (slab->toucher != MACH_NO_CPU)
+        from = (SimToucher){slab->toucher, topology->cpu_group[slab->toucher]};
+    slab->toucher = cpu->id;
+    return sim_distance(&topology->distance[slab->node], from, cpu->agent);
+}
+
+static inline void
+slub_lock(SlubCache *cache, MachCpu *cpu, guint node, SlubLockSite site)
+{
+    sim_lock_acquire(cpu->engine, &cache->node[node].list_lock, cpu->agent, site);
+    mach_spend(cpu, cpu->machine->costs.hold_base);
+}
+
+static inline void
+slub_unlock(SlubCache *cache, MachCpu *cpu, guint node)
+{
+    /* A busy sibling slows the holder down too. */
+    if (mach_sibling_is_busy(cpu))
+        mach_spend(cpu, (SimTime) ((double) (mach_now(cpu) - cpu->agent->granted_at) *
+                                   (cpu->machine->smt_hold_slowdown - 1)));
+    sim_lock_release(cpu->engine, &cache->node[node].list_lock, cpu->agent);
+}
+
+/* Under list_lock: list moves with their costs. Adding at an end writes the neighbour's struct slab too. */
+void slub_add_partial(SlubCache *cache, MachCpu *cpu, SlabId id, gboolean to_tail);
+void slub_remove_partial(SlubCache *cache, MachCpu *cpu, SlabId id);
+
+/* get_partial_node(): the first slab, whose freelist the caller takes over; further ones go to the cpu partial list.
+ * 0 when the node has none. Counts ALLOC_FROM_PARTIAL and CPU_PARTIAL_NODE. */
+SlabId slub_get_partial_node(SlubCache *cache, MachCpu *cpu, guint node, SlubLockSite site);
+
+/* get_any_partial(). */
+SlabId slub_get_any_partial(SlubCache *cache, MachCpu *cpu);
+
+/* put_cpu_partial(): `drain` FALSE ignores the limit. */
+void slub_put_cpu_partial(SlubCache *cache, MachCpu *cpu, SlabId id, gboolean drain);
+
+/* Takes the head off the CPU's partial list, 0 when it is empty. */
+SlabId slub_pop_cpu_partial(SlubCache *cache, MachCpu *cpu);
+
+/* allocate_slab() on `node` (SLUB_NO_NODE: the CPU's) or, unless `this_node_only`, another; frozen, with every object
+ * in use. 0 only with `this_node_only`. */
+SlabId slub_new_slab(SlubCache *cache, MachCpu *cpu, gint node, gboolean this_node_only);
+
+/* discard_slab() of an empty slab that is on no list. Does not count FREE_SLAB. */
+void slub_discard(SlubCache *cache, MachCpu *cpu, SlabId id);
+
+/* __unfreeze_partials() / __put_partials(): each CAS under the lock costs `cas_ps`. */
+void slub_return_partials(SlubCache *cache, MachCpu *cpu, SlabId first, SimTime cas_ps);
+
+/* Makes `id` the cpu slab with its whole freelist. Takes no time. */
+static inline void
+slub_load(SlubCache *cache, const MachCpu *cpu, SlabId id, guint n_free)
+{
+    SlubCpu *c = &cache->cpu[cpu->id];
+
+    c->slab = id;
+    c->free = n_free;
+}
+
+/* Hands out one object of the cpu slab. */
+static inline SlabId
+slub_take_one(SlubCache *cache, const MachCpu *cpu)
+{
+    SlubCpu *c = &cache->cpu[cpu->id];
+
+    g_assert(c->free > 0);
+    c->free--;
+    return c->slab;
+}
+
+/* get_freelist() with the CPU in order: takes what others freed into the cpu slab; 0 lets the slab go. Shared by the
+ * generations. */
+guint slub_get_freelist(SlubCache *cache, MachCpu *cpu);
+
+/* The wanted node as the allocator sees it: a node without memory is no wish. */
+static inline gint
+slub_wanted_node(const MachCpu *cpu, gint node)
+{
+    return node != SLUB_NO_NODE && cpu->machine->topology->node_memory_bytes[node] ? node : SLUB_NO_NODE;
+}
+
+#endif

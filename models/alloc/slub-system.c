@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "slub.h"
+
+#include <string.h>
+
+#define GENERATION(name) extern const SlubGeneration slub_generation_##name;
+#include "alloc-list.h"
+#undef GENERATION
+
+const SlubGeneration *const *
+slub_generations(void)
+{
+    static const SlubGeneration *const generations[] = {
+#define GENERATION(name) &slub_generation_##name,
+#include "alloc-list.h"
+#undef GENERATION
+        NULL,
+    };
+    return generations;
+}
+
+const SlubGeneration *
+slub_generation_find(guint kernel)
+{
+    for (const SlubGeneration *const *g = slub_generations(); *g; g++)
+        if (kernel >= (*g)->first_kernel && kernel <= (*g)->last_kernel)
+            return *g;
+    return NULL;
+}
+
+const char *
+slub_lock_site_name(SlubLockSite site)
+{
+    static const char *const names[SLUB_N_LOCK_SITES] = {
+#define SITE(name, text) [SLUB_LOCK_##name] = text,
+        SLUB_LOCK_SITES(SITE)
+#undef SITE
+    };
+    return names[site];
+}
+
+SlubSystem *
+slub_system_new(Machine *machine, guint kernel, guint remote_node_defrag_percent, GError **error)
+{
+    SlubSystem *system;
+    SlabArena arena;
+
+    if (!slub_generation_find(kernel)) {
+        g_set_error(error, SIM_ERROR, SIM_ERROR_MODEL, "no allocator is modelled for kernel %u.%u", kernel / 1000,
+                    kernel % 1000);
+        return NULL;
+    }
+    if (!slab_arena_init(&arena)) {
+        g_set_error(error, SIM_ERROR, SIM_ERROR_IO, "no address space for %d slabs", SLAB_ARENA_MAX);
+        return NULL;
+    }
+    system = g_new0(SlubSystem, 1);
+    system->machine = machine;
+    system->pages = page_allocator_new(machine, kernel);
+    system->arena = arena;
+    system->kernel = kernel;
+    system->remote_node_defrag_ratio = 10 * remote_node_defrag_percent;
+    return system;
+}
+
+static void
+cache_free(SlubCache *cache)
+{
+    for (guint i = 0; i < cache->system->machine->topology->n_nodes; i++)
+        sim_lock_clear(&cache->node[i].list_lock);
+    g_aligned_free(cache->cpu);
+    g_aligned_free(cache->node);
+    g_free(cache->name);
+    g_free(cache);
+}
+
+void
+slub_system_free(SlubSystem *system)
+{
+    if (!system)
+        return;
+    for (guint i = 0; i < system->n_caches; i++)
+        cache_free(system->cache[i]);
+    g_free(system->cache);
+    slab_arena_clear(&system->arena);
+    page_allocator_free(system->pages);
+    g_free(system);
+}
+
+SlubCache *
+slub_cache_new(SlubSystem *system, const char *name, const SlabGeometry *geometry, double fallback_chance,
+               gboolean with_histogram, GError **error)
+{
+    const Machine *machine = system->machine;
+    const MachTopology *topology = machine->topology;
+    SlubCache *cache;
+
+    if (geometry->flags & SLAB_DEBUG_FLAGS) {
+        g_set_error(error, SIM_ERROR, SIM_ERROR_MODEL, "cache %s has debug flags, whose paths are not modelled", name);
+        return NULL;
+    }
+    cache = g_new0(SlubCache, 1);
+    cache->system = system;
+    cache->generation = slub_generation_find(system->kernel);
+    cache->cpu = g_aligned_alloc0(machine->n_cpus, sizeof *cache->cpu, 64);
+    cache->node = g_aligned_alloc0(topology->n_nodes, sizeof *cache->node, 64);
+    cache->index = (guint16) system->n_caches;
+    cache->name = g_strdup(name);
+    cache->geometry = *geometry;
+    cache->min_partial = geometry->min_partial;
+    cache->has_cpu_partial = geometry->has_cpu_partial;
+    cache->cpu_partial = geometry->cpu_partial;
+    cache->cpu_partial_slabs = geometry->cpu_partial_slabs;
+    cache->fallback_chance = fallback_chance;
+    for (guint i = 0; i < topology->n_nodes; i++)
+        sim_lock_init(&cache->node[i].list_lock, machine->lock_kind, &topology->distance[i], &machine->lock_costs,
+                      SLUB_N_LOCK_SITES, with_histogram);
+    system->cache = g_renew(SlubCache *, system->cache, system->n_caches + 1);
+    system->cache[system->n_caches++] = cache;
+    return cache;
+}
+
+/* Appends what is wrong with a node's partial list. */
+static void
+check_list(const SlubCache *cache, const SlabList *list, guint node, GString *why)
+{
+    const SlabArena *arena = &cache->system->arena;
+    guint32 n = 0;
+    SlabId previous = 0;
+
+    for (SlabId id = list->head; id; previous = id, id = arena->slab[id].next, n++) {
+        const Slab *slab = &arena->slab[id];
+        if (slab->prev != previous || slab->node != node || !(slab->flags & SLAB_ON_PARTIAL) ||
+            slab->flags & SLAB_FROZEN || slab->inuse >= slab->objects || slab->cache != cache->index)
+            g_string_append_printf(why, "slab %u on node %u's list: inuse %u of %u, flags %u; ", id, node, slab->inuse,
+                                   slab->objects, slab->flags);
+        if (n > list->count)
+            break;
+    }
+    if (n != list->count || list->tail != previous)
+        g_string_append_printf(why, "node %u: %u slabs on the list, nr_partial %u; ", node, n, list->count);
+}
+
+char *
+slub_cache_check(const SlubCache *cache)
+{
+    const SlabArena *arena = &cache->system->arena;
+    const MachTopology *topology = cache->system->machine->topology;
+    GString *why = g_string_new(NULL);
+    gint64 n_objects = 0, n_inuse = 0, n_private = 0, n_slabs = 0, n_slabs_counted = 0;
+
+    for (guint i = 0; i < topology->n_nodes; i++) {
+        check_list(cache, &cache->node[i].partial, i, why);
+        n_slabs_counted += cache->node[i].n_slabs;
+    }
+    for (guint i = 0; i < cache->system->machine->n_cpus; i++) {
+        const SlubCpu *c = &cache->cpu[i];
+
+        n_objects += c->n_objects;
+        n_private += c->free;
+        if (c->slab && (!(arena->slab[c->slab].flags & SLAB_FROZEN) || arena->slab[c->slab].flags & SLAB_ON_PARTIAL))
+            g_string_append_printf(why, "cpu %u: its slab is not frozen or listed; ", i);
+        for (SlabId id = c->partial; id; id = arena->slab[id].next)
+            if (arena->slab[id].flags & SLAB_ON_PARTIAL ||
+                ((arena->slab[id].flags & SLAB_FROZEN) != 0) != cache->generation->freezes_partial)
+                g_string_append_printf(why, "cpu %u: slab %u of its partial list has flags %u; ", i, id,
+                                       arena->slab[id].flags);
+    }
+    for (SlabId id = 1; id < arena->n_used; id++)
+        if (arena->slab[id].objects && arena->slab[id].cache == cache->index) {
+            n_slabs++;
+            n_inuse += arena->slab[id].inuse;
+        }
+    if (n_slabs != n_slabs_counted)
+        g_string_append_printf(why, "%" G_GINT64_FORMAT " slabs, nr_slabs %" G_GINT64_FORMAT "; ", n_slabs,
+                               n_slabs_counted);
+    if (n_inuse - n_private != n_objects)
+        g_string_append_printf(why, "%" G_GINT64_FORMAT " objects in use, %" G_GINT64_FORMAT " handed out; ",
+                               n_inuse - n_private, n_objects);
+    return g_string_free(why, why->len == 0);
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SLUB_H
+#define SLUB_H
+
+#include "mach-machine.h"
+#include "page-alloc.h"
+#include "slab-arena.h"
+#include "slab-geometry.h"
+
+/* SLUB as a state machine over slabs (mm/slub.c; slub-facts B.1, B.2). A generation is a row of alloc-list.h. An
+ * object is its slab's number. Every function with a MachCpu runs on that CPU's fiber and takes its time. */
+
+typedef struct _SlubSystem SlubSystem;
+typedef struct _SlubCache SlubCache;
+
+enum
+{
+    SLUB_NO_NODE = -1, /* NUMA_NO_NODE */
+    SLUB_BULK_MAX = 64,
+};
+
+/* kmem_cache_cpu and this CPU's SLUB_STATS. Private to the CPU. The counters that fast paths touch share its first
+ * cache line. */
+typedef struct
+{
+    SlabId slab;    /* the cpu slab, 0 = none */
+    guint32 free;   /* objects on the CPU's own freelist */
+    SlabId partial; /* head of the cpu partial list, last added first */
+    guint32 unused;
+    guint64 stat[SLAB_N_STATS];
+    gint64 n_objects; /* allocated minus freed on this CPU */
+} SlubCpu;
+
+/* Call sites of the list_lock. */
+#define SLUB_LOCK_SITES(SITE)                                                                                          \
+    SITE(GET_PARTIAL_NODE, "get_partial_node")                                                                         \
+    SITE(GET_ANY_PARTIAL, "get_any_partial")                                                                           \
+    SITE(SLAB_FREE, "__slab_free")                                                                                     \
+    SITE(UNFREEZE, "__unfreeze_partials")                                                                              \
+    SITE(DEACTIVATE, "deactivate_slab")                                                                                \
+    SITE(SHRINK, "__kmem_cache_do_shrink")
+
+typedef enum
+{
+#define SITE(name, text) SLUB_LOCK_##name,
+    SLUB_LOCK_SITES(SITE)
+#undef SITE
+        SLUB_N_LOCK_SITES
+} SlubLockSite;
+
+const char *slub_lock_site_name(SlubLockSite site);
+
+/* kmem_cache_node. Under list_lock, but for the racy reads of partial.count. */
+typedef struct
+{
+    SimLock list_lock;
+    SlabList partial;
+    gint64 n_slabs;
+} SlubNode;
+
+/* A generation of the allocator. */
+typedef struct
+{
+    const char *name, *summary;
+    guint first_kernel, last_kernel; /* SLAB_KERNEL, both included */
+    gboolean freezes_partial;        /* slabs on cpu partial lists are frozen */
+    SlabId (*alloc_slow)(SlubCache *cache, MachCpu *cpu, gint node);
+    void (*free_slow)(SlubCache *cache, MachCpu *cpu, SlabId slab, guint n_objects);
+    /* Gives back a chain of cpu partial slabs, linked by next. */
+    void (*put_partials)(SlubCache *cache, MachCpu *cpu, SlabId first);
+    /* Gives back a cpu slab with `n_private` objects on the CPU's own freelist. */
+    void (*deactivate)(SlubCache *cache, MachCpu *cpu, SlabId slab, guint n_private);
+} SlubGeneration;
+
+struct _SlubCache
+{
+    SlubSystem *system;
+    const SlubGeneration *generation;
+    SlubCpu *cpu; /* [n_cpus] */
+    SlubNode *node; /* [n_nodes] */
+    guint16 index;
+    char *name;
+    SlabGeometry geometry;
+    guint32 min_partial;
+    gboolean has_cpu_partial;
+    guint32 cpu_partial;       /* objects; the limit in force before 5.16 */
+    guint32 cpu_partial_slabs; /* the limit in force from 5.16 on */
+    double fallback_chance;    /* that a new slab gets the fallback order */
+};
+
+struct _SlubSystem
+{
+    Machine *machine;
+    PageAllocator *pages;
+    SlabArena arena;
+    guint kernel;
+    guint remote_node_defrag_ratio; /* times 10, as the kernel stores it; 1000 = skip with probability 23/1024 */
+    SlubCache **cache; /* [n_caches] */
+    guint n_caches;
+    /* Tests put known answers here; NULL = the CPU's own stream. */
+    guint32 (*draw)(void *data, guint32 n); /* uniform in 0 .. n-1 */
+    void *draw_data;
+};
+
+/* The generation of a release, NULL when it is not modelled. */
+const SlubGeneration *slub_generation_find(guint kernel);
+const SlubGeneration *const *slub_generations(void);
+
+/* SIM_ERROR_MODEL when the release has no generation here; SIM_ERROR_IO when address space is lacking. */
+SlubSystem *slub_system_new(Machine *machine, guint kernel, guint remote_node_defrag_percent, GError **error);
+void slub_system_free(SlubSystem *system);
+
+/* SIM_ERROR_MODEL for caches that this generation cannot model (debug flags). The system owns the cache. */
+SlubCache *slub_cache_new(SlubSystem *system, const char *name, const SlabGeometry *geometry, double fallback_chance,
+                          gboolean with_histogram, GError **error);
+
+void slub_free_bulk(SlubCache *cache, MachCpu *cpu, guint n, SlabId *objects); /* kmem_cache_free_bulk; reorders */
+void slub_alloc_bulk(SlubCache *cache, MachCpu *cpu, guint n, SlabId *ret_objects);
+void slub_flush_cpu(SlubCache *cache, MachCpu *cpu);  /* flush_cpu_slab */
+void slub_shrink(SlubCache *cache, MachCpu *cpu);     /* the node part of __kmem_cache_do_shrink; flush first */
+
+/* Why the cache's lists and counts contradict each other, NULL when they do not. Caller frees. For a moment when
+ * no operation is under way. */
+char *slub_cache_check(const SlubCache *cache);
+
+static inline guint
+slub_slab_node(const SlubCache *cache, SlabId slab)
+{
+    return cache->system->arena.slab[slab].node;
+}
+
+/* kmem_cache_alloc_node(): 0 never happens (a machine without memory fails as a whole). */
+static inline SlabId
+slub_alloc_node(SlubCache *cache, MachCpu *cpu, gint node)
+{
+    SlubCpu *c = &cache->cpu[cpu->id];
+
+    sim_private(cpu->engine, cpu->agent);
+    c->n_objects++;
+    if (G_LIKELY(c->free > 0 && (node == SLUB_NO_NODE || slub_slab_node(cache, c->slab) == (guint) node))) {
+        c->free--;
+        c->stat[SLAB_STAT_ALLOC_FASTPATH]++;
+        mach_spend(cpu, cpu->machine->costs.alloc_fast);
+        return c->slab;
+    }
+    return cache->generation->alloc_slow(cache, cpu, node);
+}
+
+static inline SlabId
+slub_alloc(SlubCache *cache, MachCpu *cpu)
+{
+    return slub_alloc_node(cache, cpu, SLUB_NO_NODE);
+}
+
+/* do_slab_free() of `n` objects of one slab. */
+static inline void
+slub_free_objects(SlubCache *cache, MachCpu *cpu, SlabId slab, guint n)
+{
+    SlubCpu *c = &cache->cpu[cpu->id];
+
+    sim_private(cpu->engine, cpu->agent);
+    c->n_objects -= n;
+    if (G_LIKELY(slab == c->slab)) {
+        c->free += n;
+        c->stat[SLAB_STAT_FREE_FASTPATH] += cache->system->kernel >= SLAB_KERNEL(6, 8) ? n : 1;
+        mach_spend(cpu, cpu->machine->costs.free_fast + (n - 1) * cpu->machine->costs.bulk_object);
+        return;
+    }
+    cache->generation->free_slow(cache, cpu, slab, n);
+}
+
+static inline void
+slub_free(SlubCache *cache, MachCpu *cpu, SlabId slab)
+{
+    slub_free_objects(cache, cpu, slab, 1);
+}
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Every cost of a machine, one row each: field and scenario key, default with bounds and source, what it is. The
+ * defaults are a generic two-socket x86-64 server; machine files give their own. No include guard: read several
+ * times under different meanings of COST. */
+COST(alloc_fast, "7 ns [3 ns .. 15 ns] kmem_cache_alloc of a cpu slab object without memcg (slub-facts D.3)",
+     "one allocation from the cpu slab's freelist")
+COST(free_fast, "6 ns [3 ns .. 15 ns] slub-facts D.3", "one free to the cpu slab's freelist")
+COST(bulk_object, "3 ns [1 ns .. 10 ns] BULK rows: half to two thirds of a single call",
+     "each further object of a bulk call that stays in one slab")
+COST(alloc_slow, "35 ns [15 ns .. 80 ns] slub-facts D.3, refill 30 to 60 ns with its CAS", "___slab_alloc without its line transfers")
+COST(free_slow, "12 ns [5 ns .. 40 ns] slub-facts D.3", "__slab_free without its line transfers")
+COST(slab_cas, "8 ns [4 ns .. 15 ns] lock cmpxchg16b on an owned line, 20 to 30 cycles (slub-facts D.2)",
+     "one compare-exchange of a slab's freelist and counters")
+COST(lock_acquire, "6 ns [3 ns .. 12 ns] locked RMW on an owned line, 18 to 22 cycles (slub-facts D.2)",
+     "taking a free lock whose line the CPU owns")
+COST(lock_release, "2 ns [0 ns .. 8 ns] plain store", "unlock store")
+COST(ticket_spinner, "40 ns [10 ns .. 200 ns] one line re-read per spinner (Non-scalable locks are dangerous, 2012)",
+     "ticket lock: added to a hand-off for each other spinner")
+COST(hold_base, "25 ns [5 ns .. 100 ns] list_lock section without slabs", "list_lock held, fixed part")
+COST(hold_slab, "45 ns [10 ns .. 200 ns] list_add, list_del, counters and their misses",
+     "list_lock held, each slab moved, without the transfer of its struct slab")
+COST(line_own, "4 ns [1 ns .. 20 ns] L1 to L2 hit (slub-facts D.2)", "touching a line the CPU touched last itself")
+COST(line_same_l3, "52 ns [20 ns .. 90 ns] dirty line of another core, 44 to 62 ns (slub-facts D.2, C2C rows)",
+     "moving a dirty line within a last-level cache domain")
+COST(line_same_node, "52 ns [20 ns .. 140 ns] as line_same_l3 where a node has one domain",
+     "moving a dirty line between last-level cache domains of a node")
+COST(line_same_socket, "100 ns [50 ns .. 160 ns] sub-NUMA nodes (slub-facts D.2)",
+     "moving a dirty line between nodes of a socket")
+COST(line_other_socket, "111 ns [90 ns .. 250 ns] MLC HITM, homed at the owner (slub-facts D.2)",
+     "moving a dirty line from the other socket")
+COST(line_other_socket_homed_here, "176 ns [90 ns .. 450 ns] MLC HITM, homed at the requester (slub-facts D.2)",
+     "the same when the line's memory is on the requester's socket")
+COST(line_memory, "80 ns [60 ns .. 150 ns] local DRAM, idle (slub-facts D.2)", "a line that is in no cache")
+COST(page_pcp, "30 ns [10 ns .. 80 ns] order-0 pair 40 to 60 ns (slub-facts D.3)",
+     "one block from or to a per-CPU page list")
+COST(zone_hold_base, "40 ns [10 ns .. 150 ns] zone lock section without blocks", "zone lock held, fixed part")
+COST(zone_hold_block, "70 ns [30 ns .. 150 ns] 50 to 100 ns a buddy block (slub-facts D.3)",
+     "zone lock held, each buddy block moved")
+COST(new_slab, "150 ns [50 ns .. 500 ns] allocate_slab set-up, accounting, vmstat", "a new slab, fixed part")
+COST(new_slab_object, "2 ns [0.5 ns .. 10 ns] one freelist link an object (slub-facts D.3)",
+     "a new slab, each object's freelist link")
+COST(discard_slab, "100 ns [30 ns .. 400 ns] free of the page, accounting, vmstat", "giving a slab back, fixed part")
+COST(rcu_callback, "35 ns [10 ns .. 150 ns] callback invocation with a cold object",
+     "one RCU callback without the frees it makes")

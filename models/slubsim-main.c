@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sim-cli.h"
+#include "sim-gsl.h"
+#include "slab-cmd.h"
+#include "world.h"
+
+int
+main(int argc, char **argv)
+{
+    static const char *const starts[] = {"cold", "mixed", NULL};
+    static const SimCommand commands[] = {
+        {"geometry", "sizes, orders and limits of caches by the kernel's rules", slab_cmd_geometry},
+        {"explain", "each decision behind one cache's geometry", slab_cmd_explain},
+        {NULL},
+    };
+    const SimExperiment experiment = {
+        .program = "slubsim",
+        .version = SLUBSIM_VERSION,
+        .schema = world_schema(),
+        .starts = starts,
+        .check = world_check,
+        .run = world_run,
+    };
+
+    sim_gsl_init();
+    return sim_cli_main(&experiment, commands, argc, argv);
+}

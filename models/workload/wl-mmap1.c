@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* will-it-scale mmap1, process mode: each process, pinned to the CPU of its number, maps 128 MiB and unmaps it again,
+ * for ever. What reaches the slab allocator are VMAs and maple tree nodes; their trace by release is slub-facts F.2
+ * (lib/maple_tree.c and mm/mmap.c of 6.1, 6.5, 6.6 to 6.12), for a tree of the given height whose leaf has room:
+ *   to 6.3    map: VMA, reserve 1 + 3h nodes, use 1, give the rest back; unmap: the same and a side tree's node
+ *   6.4, 6.5  map: VMA and its lock, the same reservation; unmap: two single nodes
+ *   from 6.6  one node each, nothing reserved
+ * The replaced leaf is freed through RCU, from 6.4 on the VMA with its lock too. All other work of the two system calls
+ * is one computing time. Left out: VMA merging, page tables (never touched), memcg charging. */
+#include "workload.h"
+
+enum
+{
+    MAPLE_HEIGHT_MAX = 6,
+    RESERVED_MAX = 1 + 3 * MAPLE_HEIGHT_MAX,
+};
+
+static const SimKeySpec keys[] = {
+    {.group = "workload", .key = "processes", .type = SIM_KEY_INT, .fallback = "1", .min = 1, .max = MACH_MAX_CPUS,
+     .help = "mmap1: processes (-t of will-it-scale), one a CPU in the order of the CPU numbers"},
+    {.group = "workload", .key = "iteration_compute", .type = SIM_KEY_COST,
+     .fallback = "2700 ns [1800 ns .. 3600 ns] both system calls without slab work, fitted (prototype-findings 3)",
+     .min = 1, .max = 1e9, .help = "mmap1: computing time of one mmap and munmap, without slab work, alone on a core"},
+    {.group = "workload", .key = "compute_spread", .type = SIM_KEY_REAL, .fallback = "0.1", .min = 0, .max = 0.9,
+     .help = "mmap1: half-width of the uniform spread of the computing time, as a fraction of it"},
+    {.group = "workload", .key = "maple_height", .type = SIM_KEY_INT, .fallback = "2", .min = 1,
+     .max = MAPLE_HEIGHT_MAX, .help = "mmap1: height of the process's VMA tree; 2 from 17 to about 160 ranges on"},
+    {NULL},
+};
+
+typedef struct _Mmap1 Mmap1;
+
+typedef struct
+{
+    Mmap1 *workload;
+    MachCpu *cpu;
+    SimRng rng;
+    SlabId leaf; /* the node that the next store replaces */
+} Process;
+
+struct _Mmap1
+{
+    World *world;
+    SlubCache *maple_node, *vma, *vma_lock; /* vma_lock NULL before 6.4 */
+    SimTime half_compute; /* of one system call */
+    double spread;
+    guint n_bulk; /* nodes of a reservation beside its head; 0 = nothing is reserved */
+    gboolean unmap_reserves;
+    guint node_kind, vma_kind; /* RCU callbacks */
+    Process *process;
+};
+
+static void
+free_node_rcu(MachCpu *cpu, guint32 node, guint32 unused, void *data)
+{
+    slub_free(((Mmap1 *) data)->maple_node, cpu, node);
+}
+
+static void
+free_vma_rcu(MachCpu *cpu, guint32 vma, guint32 vma_lock, void *data)
+{
+    Mmap1 *w = data;
+
+    slub_free(w->vma_lock, cpu, vma_lock);
+    slub_free(w->vma, cpu, vma);
+}
+
+static void
+replace_leaf(Process *p, SlabId node)
+{
+    mach_call_rcu(p->cpu, p->workload->node_kind, p->leaf, 0);
+    p->leaf = node;
+}
+
+/* A store under a worst-case reservation: mas_preallocate(), the store, mas_destroy(). */
+static void
+store_reserved(Process *p, SlabId *ret_side)
+{
+    Mmap1 *w = p->workload;
+    SlubCache *cache = w->maple_node;
+    SlabId head = slub_alloc(cache, p->cpu), bulk[RESERVED_MAX];
+
+    slub_alloc_bulk(cache, p->cpu, w->n_bulk, bulk);
+    if (ret_side)
+        *ret_side = slub_alloc(cache, p->cpu);
+    replace_leaf(p, bulk[w->n_bulk - 1]);
+    if (w->n_bulk > 2)
+        slub_free_bulk(cache, p->cpu, w->n_bulk - 2, bulk + 1);
+    slub_free(cache, p->cpu, head);
+    if (w->n_bulk > 1)
+        slub_free(cache, p->cpu, bulk[0]);
+}
+
+static void
+compute(Process *p)
+{
+    const Mmap1 *w = p->workload;
+    double factor = 1 + w->spread * (2 * sim_rng_uniform(&p->rng) - 1);
+
+    mach_compute(p->cpu, (SimTime) ((double) w->half_compute * factor), mach_sibling_is_busy(p->cpu));
+}
+
+static void
+iterate(Process *p)
+{
+    Mmap1 *w = p->workload;
+    MachCpu *cpu = p->cpu;
+    SlabId vma, vma_lock = 0, side = 0;
+
+    compute(p);
+    vma = slub_alloc(w->vma, cpu);
+    if (w->vma_lock)
+        vma_lock = slub_alloc(w->vma_lock, cpu);
+    if (w->n_bulk)
+        store_reserved(p, NULL);
+    else
+        replace_leaf(p, slub_alloc(w->maple_node, cpu));
+    mach_poll(cpu);
+    compute(p);
+    if (w->unmap_reserves) {
+        store_reserved(p, &side);
+    } else {
+        if (w->n_bulk)
+            side = slub_alloc(w->maple_node, cpu);
+        replace_leaf(p, slub_alloc(w->maple_node, cpu));
+    }
+    if (w->vma_lock)
+        mach_call_rcu(cpu, w->vma_kind, vma, vma_lock);
+    else
+        slub_free(w->vma, cpu, vma);
+    if (side)
+        slub_free(w->maple_node, cpu, side);
+}
+
+/* A start in which every CPU has nodes of every memory node to give back. */
+static void
+mix_nodes(Process *p)
+{
+    enum
+    {
+        N_MIXED = 512
+    };
+    guint n_nodes = p->workload->world->topology->n_nodes;
+
+    for (guint i = 0; i < N_MIXED; i++) {
+        gint node = (gint) ((p->cpu->node + i * n_nodes / N_MIXED) % n_nodes);
+        mach_call_rcu(p->cpu, p->workload->node_kind, slub_alloc_node(p->workload->maple_node, p->cpu, node), 0);
+    }
+}
+
+static void
+run_process(SimAgent *agent)
+{
+    Process *p = agent->data;
+    WorldCpu *counts = &p->workload->world->cpu[p->cpu->id];
+
+    p->leaf = slub_alloc(p->workload->maple_node, p->cpu);
+    if (p->workload->world->starts_mixed)
+        mix_nodes(p);
+    while (!mach_is_over(p->cpu)) {
+        iterate(p);
+        counts->n_operations++;
+        mach_poll(p->cpu);
+    }
+}
+
+static void
+add_process(Mmap1 *w, guint id)
+{
+    World *world = w->world;
+    Process *p = &w->process[id];
+    g_autofree char *component = g_strdup_printf("process/%u", id);
+    SimRng phase;
+
+    p->workload = w;
+    p->cpu = &world->machine->cpu[id];
+    p->cpu->is_busy = TRUE;
+    sim_rng_init(&p->rng, world->seed, world->replication, component, "compute");
+    sim_rng_init(&phase, world->seed, world->replication, component, "start");
+    sim_engine_add_fiber(world->machine->engine, id, run_process, p);
+    sim_wake(world->machine->engine, p->cpu->agent, (SimTime) sim_rng_below(&phase, (guint64) (2 * w->half_compute)));
+}
+
+static void *
+setup(World *world, GError **error)
+{
+    guint kernel = world->slub->kernel;
+    guint n = (guint) sim_config_int(world->config, "workload", "processes");
+    Mmap1 *w = g_new0(Mmap1, 1);
+
+    w->world = world;
+    w->maple_node = world_cache(world, "maple_node");
+    w->vma = world_cache(world, "vm_area_struct");
+    if (kernel >= SLAB_KERNEL(6, 4))
+        w->vma_lock = world_cache(world, "vma_lock");
+    w->half_compute = sim_config_time(world->config, "workload", "iteration_compute") / 2;
+    w->spread = sim_config_real(world->config, "workload", "compute_spread");
+    if (kernel <= SLAB_KERNEL(6, 5))
+        w->n_bulk = 3 * (guint) sim_config_int(world->config, "workload", "maple_height");
+    w->unmap_reserves = kernel < SLAB_KERNEL(6, 4);
+    w->node_kind = mach_rcu_register(world->machine, free_node_rcu, w);
+    w->vma_kind = mach_rcu_register(world->machine, free_vma_rcu, w);
+    w->process = g_new0(Process, n);
+    world->machine->n_active_cpus = n;
+    world->n_tasks = n;
+    for (guint i = 0; i < n; i++)
+        add_process(w, i);
+    return w;
+}
+
+static gboolean
+check(const SimConfig *config, const MachTopology *topology, GError **error)
+{
+    g_autoptr(GError) inner = NULL;
+
+    if (sim_config_int(config, "workload", "processes") > topology->n_cpus)
+        return sim_config_error(config, "workload", "processes", error,
+                                "more processes than CPUs are not modelled (allowed: 1 to %u)", topology->n_cpus);
+    return TRUE;
+}
+
+static void
+free_workload(void *state)
+{
+    Mmap1 *w = state;
+
+    if (w)
+        g_free(w->process);
+    g_free(w);
+}
+
+static const char *const caches[] = {"maple_node", "vm_area_struct", "vma_lock", NULL};
+
+const Workload workload_mmap1 = {
+    .name = "mmap1",
+    .summary = "will-it-scale mmap1: map and unmap 128 MiB, one pinned process a CPU",
+    .operation = "iterations",
+    .keys = keys,
+    .caches = caches,
+    .check = check,
+    .setup = setup,
+    .free = free_workload,
+};

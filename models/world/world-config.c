@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "world-private.h"
+
+#include <string.h>
+
+#include "slab-kmalloc.h"
+#include "slab-listing.h"
+#include "slab-spec.h"
+
+static const SimKeySpec kernel_keys[] = {
+    {.group = "kernel", .key = "version", .type = SIM_KEY_TEXT, .fallback = "6.5",
+     .help = "release whose allocator and rules are simulated"},
+    {NULL},
+};
+
+static const SimKeySpec slub_keys[] = {
+    {.group = "slub", .key = "min_order", .type = SIM_KEY_INT, .fallback = "0", .max = 10,
+     .help = "slub_min_order= at boot"},
+    {.group = "slub", .key = "max_order", .type = SIM_KEY_INT, .fallback = "3", .max = 10,
+     .help = "slub_max_order= at boot"},
+    {.group = "slub", .key = "min_objects", .type = SIM_KEY_INT, .fallback = "0", .max = 32767,
+     .help = "slub_min_objects= at boot; 0 = computed from the CPU count"},
+    {.group = "slub", .key = "min_partial", .type = SIM_KEY_INT, .fallback = "5", .max = 1e6,
+     .help = "MIN_PARTIAL: least slabs that a node keeps although they are empty"},
+    {.group = "slub", .key = "max_partial", .type = SIM_KEY_INT, .fallback = "10", .max = 1e6,
+     .help = "MAX_PARTIAL: upper bound of that number as it grows with the object size"},
+    {.group = "slub", .key = "cpu_partial", .type = SIM_KEY_BOOL, .fallback = "true",
+     .help = "CONFIG_SLUB_CPU_PARTIAL"},
+    {.group = "slub", .key = "cpu_partial_factor", .type = SIM_KEY_REAL, .fallback = "1", .min = 0, .max = 1000,
+     .help = "scales the object targets of set_cpu_partial()"},
+    {.group = "slub", .key = "remote_node_defrag_ratio", .type = SIM_KEY_INT, .fallback = "100", .max = 100,
+     .help = "percent, as in sysfs"},
+    {.group = "slub", .key = "order_fallback", .type = SIM_KEY_REAL, .fallback = "0", .min = 0, .max = 1,
+     .help = "share of new slabs for which the preferred order is not to be had"},
+    {NULL},
+};
+
+#define CACHE_KEY(name, key_type, low, high, help_text)                                                                \
+    {.group = "cache *", .key = name, .type = key_type, .optional = TRUE, .min = low, .max = high, .help = help_text}
+
+static const SimKeySpec cache_keys[] = {
+    CACHE_KEY("object_size", SIM_KEY_SIZE, 1, 1 << 25, "s->object_size"),
+    CACHE_KEY("align", SIM_KEY_SIZE, 1, 1 << 20, "align argument of kmem_cache_create()"),
+    CACHE_KEY("flags", SIM_KEY_TEXT, 0, 0, "creation flags, HWCACHE_ALIGN|ACCOUNT|..."),
+    CACHE_KEY("ctor", SIM_KEY_BOOL, 0, 0, "whether the cache has a constructor"),
+    CACHE_KEY("order", SIM_KEY_INT, 0, 10, "slab order instead of the computed one"),
+    CACHE_KEY("min_partial", SIM_KEY_INT, 0, 1e6, "sysfs min_partial"),
+    CACHE_KEY("cpu_partial", SIM_KEY_INT, 0, 1e6, "sysfs cpu_partial, in objects"),
+    CACHE_KEY("cpu_partial_slabs", SIM_KEY_INT, 0, 1e6, "the limit in slabs itself, from 5.16 on"),
+    {NULL},
+};
+
+#define WORKLOAD(name) "|" #name
+static const char workload_choices[] =
+#include "workload-list.h"
+    ;
+#undef WORKLOAD
+
+static const SimKeySpec workload_keys[] = {
+    {.group = "workload", .key = "type", .type = SIM_KEY_CHOICE, .choices = workload_choices + 1,
+     .help = "which workload runs"},
+    {NULL},
+};
+
+#define WORKLOAD(name) extern const Workload workload_##name;
+#include "workload-list.h"
+#undef WORKLOAD
+
+const Workload *const *
+workloads(void)
+{
+    static const Workload *const table[] = {
+#define WORKLOAD(name) &workload_##name,
+#include "workload-list.h"
+#undef WORKLOAD
+        NULL,
+    };
+    return table;
+}
+
+const Workload *
+workload_find(const char *name)
+{
+    for (const Workload *const *w = workloads(); *w; w++)
+        if (strcmp((*w)->name, name) == 0)
+            return *w;
+    return NULL;
+}
+
+const SimSchema *
+world_schema(void)
+{
+    static const SimKeySpec *tables[64];
+    static SimSchema schema = {.tables = tables, .layer_key = "machine.profile", .layer_dir = "machines",
+                               .layer_suffix = "machine", .scenarios_dir = SLUBSIM_SCENARIOS_DIR};
+    static gsize once;
+
+    if (g_once_init_enter(&once)) {
+        guint n = 0;
+
+        tables[n++] = mach_machine_keys;
+        tables[n++] = mach_cost_keys;
+        tables[n++] = kernel_keys;
+        tables[n++] = slub_keys;
+        tables[n++] = cache_keys;
+        tables[n++] = workload_keys;
+        for (const Workload *const *w = workloads(); *w; w++) {
+            g_assert(n < G_N_ELEMENTS(tables) - 1);
+            tables[n++] = (*w)->keys;
+        }
+        g_once_init_leave(&once, 1);
+    }
+    return &schema;
+}
+
+gboolean
+world_kernel(const SimConfig *config, guint *ret_kernel, GError **error)
+{
+    guint kernel;
+
+    if (!slab_listing_parse_kernel(sim_config_text(config, "kernel", "version"), &kernel, NULL))
+        return sim_config_error(config, "kernel", "version", error, "not a release (allowed: numbers such as 6.5)");
+    if (!slub_generation_find(kernel))
+        return sim_config_error(config, "kernel", "version", error,
+                                "no allocator is modelled for it (allowed: 5.10 to 6.17)");
+    *ret_kernel = kernel;
+    return TRUE;
+}
+
+gboolean
+world_geometry_env(const SimConfig *config, const MachTopology *topology, SlabGeometryEnv *ret_env, GError **error)
+{
+    SlabGeometryEnv env;
+    guint kernel;
+
+    if (!world_kernel(config, &kernel, error))
+        return FALSE;
+    env = slab_geometry_env_default(kernel, topology->n_cpus);
+    env.page_size_bytes = topology->page_size_bytes;
+    if (env.page_size_bytes != 4096 && env.page_size_bytes != 16384 && env.page_size_bytes != 65536)
+        return sim_config_error(config, "machine", "page_size", error, "no such page size (allowed: 4K, 16K, 64K)");
+    if (sim_config_is_given(config, "machine", "possible_cpus")) {
+        env.n_possible_cpus = (guint) sim_config_int(config, "machine", "possible_cpus");
+        if (env.n_possible_cpus < topology->n_cpus)
+            return sim_config_error(config, "machine", "possible_cpus", error,
+                                    "fewer than the machine's CPUs (allowed: from %u)", topology->n_cpus);
+    }
+    env.slub_min_order = (guint) sim_config_int(config, "slub", "min_order");
+    env.slub_max_order = (guint) sim_config_int(config, "slub", "max_order");
+    env.slub_min_objects = (guint) sim_config_int(config, "slub", "min_objects");
+    env.min_partial_floor = (guint) sim_config_int(config, "slub", "min_partial");
+    env.min_partial_ceiling = (guint) sim_config_int(config, "slub", "max_partial");
+    if (env.min_partial_ceiling < env.min_partial_floor)
+        return sim_config_error(config, "slub", "max_partial", error, "below slub.min_partial (allowed: from %u)",
+                                env.min_partial_floor);
+    env.cpu_partial_enabled = sim_config_bool(config, "slub", "cpu_partial");
+    env.cpu_partial_factor = sim_config_real(config, "slub", "cpu_partial_factor");
+    *ret_env = env;
+    return TRUE;
+}
+
+/* Caches of the shipped workloads as their creators ask for them on x86-64; sizes from the ground-truth listings. */
+typedef struct
+{
+    guint first_kernel;
+    const char *spec; /* slab_spec_parse() */
+} KnownCache;
+
+static const KnownCache known_caches[] = {
+    {SLAB_KERNEL(6, 4), "vm_area_struct:176,flags=ACCOUNT"},
+    {0, "vm_area_struct:152,flags=ACCOUNT"},
+    {0, "vma_lock:40,flags=ACCOUNT"},
+    {0, "maple_node:256,align=256"},
+    {0, "skbuff_head_cache:232,flags=HWCACHE_ALIGN"},
+};
+
+static gboolean
+find_known_cache(const SlabGeometryEnv *env, const char *name, GStringChunk *names, SlabCacheSpec *ret_spec)
+{
+    for (guint i = 0; i < G_N_ELEMENTS(known_caches); i++) {
+        gsize length = strlen(name);
+
+        if (env->kernel >= known_caches[i].first_kernel && strncmp(known_caches[i].spec, name, length) == 0 &&
+            known_caches[i].spec[length] == ':')
+            return slab_spec_parse(known_caches[i].spec, names, ret_spec, NULL);
+    }
+    for (guint type = SLAB_KMALLOC_NORMAL; type <= SLAB_KMALLOC_CGROUP; type++)
+        for (guint index = 1; index < 32; index++) {
+            char text[SLAB_KMALLOC_NAME_BYTES];
+            SlabCacheSpec spec;
+
+            if (slab_kmalloc_class_bytes(index) > slab_kmalloc_max_bytes(env))
+                continue;
+            spec = slab_kmalloc_spec(env, type, 0, index, text);
+            if (strcmp(text, name) == 0) {
+                *ret_spec = spec;
+                ret_spec->name = g_string_chunk_insert(names, name);
+                return TRUE;
+            }
+        }
+    return FALSE;
+}
+
+/* The scenario's [cache NAME] on top of what is known. */
+static gboolean
+apply_cache_group(const SimConfig *config, const char *group, SlabCacheSpec *spec, GError **error)
+{
+    if (sim_config_is_given(config, group, "object_size"))
+        spec->object_size_bytes = (guint) sim_config_size(config, group, "object_size");
+    if (sim_config_is_given(config, group, "align"))
+        spec->align_bytes = (guint) sim_config_size(config, group, "align");
+    if (sim_config_is_given(config, group, "flags")) {
+        g_autoptr(GError) inner = NULL;
+        if (!slab_flags_parse(sim_config_text(config, group, "flags"), &spec->flags, &inner))
+            return sim_config_error(config, group, "flags", error, "%s", inner->message);
+        if (spec->flags & SLAB_DEBUG_FLAGS)
+            return sim_config_error(config, group, "flags", error, "the paths of debug caches are not modelled");
+    }
+    if (sim_config_is_given(config, group, "ctor"))
+        spec->has_ctor = sim_config_bool(config, group, "ctor");
+    if (sim_config_is_given(config, group, "order"))
+        spec->order_override = (gint) sim_config_int(config, group, "order");
+    if (sim_config_is_given(config, group, "min_partial"))
+        spec->min_partial_override = (gint) sim_config_int(config, group, "min_partial");
+    if (sim_config_is_given(config, group, "cpu_partial"))
+        spec->cpu_partial_override = (gint) sim_config_int(config, group, "cpu_partial");
+    if (sim_config_is_given(config, group, "cpu_partial_slabs"))
+        spec->cpu_partial_slabs_override = (gint) sim_config_int(config, group, "cpu_partial_slabs");
+    return TRUE;
+}
+
+gboolean
+world_cache_geometry(const SimConfig *config, const SlabGeometryEnv *env, const char *name,
+                     SlabGeometry *ret_geometry, GError **error)
+{
+    g_autoptr(GStringChunk) names = g_string_chunk_new(64);
+    const char *const *instances = sim_config_instances(config, "cache *");
+    SlabCacheSpec spec = slab_cache_spec_default(name, 0);
+    gboolean is_known = find_known_cache(env, name, names, &spec);
+
+    if (instances && g_strv_contains(instances, name)) {
+        g_autofree char *group = g_strconcat("cache ", name, NULL);
+        if (!apply_cache_group(config, group, &spec, error))
+            return FALSE;
+        is_known |= sim_config_is_given(config, group, "object_size");
+    }
+    if (!is_known) {
+        g_set_error(error, SIM_ERROR, SIM_ERROR_MODEL, "[cache %s] object_size: must be given for this cache", name);
+        return FALSE;
+    }
+    return slab_geometry_compute(env, &spec, ret_geometry, error);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef WORLD_PRIVATE_H
+#define WORLD_PRIVATE_H
+
+#include "workload.h"
+
+/* Shared by the world's own files only. */
+
+/* Objects and bytes of one cache at one moment, by place. What CPUs hold is added up from each CPU's own reading. */
+typedef struct
+{
+    gint64 objects_inuse;   /* handed out and not freed yet */
+    gint64 cpu_slab_free;   /* objects on cpu slabs, private and slab freelists */
+    gint64 cpu_partial_free;
+    gint64 node_partial_free;
+    guint32 cpu_partial_slabs, node_partial_slabs;
+    gint64 slabs, slab_bytes;
+} WorldCacheSample;
+
+typedef struct
+{
+    WorldCacheSample *cache; /* [n_caches] */
+    guint32 *node_partial_slabs; /* [n_nodes], all caches */
+    guint64 pcp_pages, rcu_pending;
+    guint64 operations; /* of all CPUs since the start */
+} WorldSample;
+
+/* What the observer and the CPUs collect during a run. */
+typedef struct
+{
+    World *world;
+    const Workload *workload;
+    void *workload_state;
+    SimTime *checkpoint; /* [n_checkpoints] sample times, the end of warm-up and the end, rising, each once */
+    guint n_checkpoints, warmup_index, end_index;
+    WorldSample *sample; /* [n_checkpoints] */
+    guint64 *stat_at_warmup, *stat_at_end; /* [n_caches][SLAB_N_STATS], all CPUs */
+    SimLockSite *list_sites; /* [n_caches][n_nodes][SLUB_N_LOCK_SITES] over the measured window */
+    SimLockSite *zone_sites; /* [n_nodes][PAGE_N_LOCK_SITES] */
+    SimHist *list_waits;     /* [n_caches], all nodes */
+    guint observed; /* checkpoints the observer has passed */
+} WorldRun;
+
+/* world-config.c */
+gboolean world_kernel(const SimConfig *config, guint *ret_kernel, GError **error);
+gboolean world_geometry_env(const SimConfig *config, const MachTopology *topology, SlabGeometryEnv *ret_env,
+                            GError **error);
+/* What `name` is in this release and scenario. SIM_ERROR_MODEL when nobody knows its object size. */
+gboolean world_cache_geometry(const SimConfig *config, const SlabGeometryEnv *env, const char *name,
+                              SlabGeometry *ret_geometry, GError **error);
+
+/* world-observe.c */
+WorldRun *world_run_new(World *world, const Workload *workload, SimTime sample_interval);
+void world_run_free(WorldRun *run);
+void world_run_add_observer(WorldRun *run);
+void world_on_checkpoint(MachCpu *cpu, guint index, void *data);
+
+/* world-report.c */
+void world_report(const WorldRun *run, SimRecord *record);
+
+#endif

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "world-private.h"
+
+#include <string.h>
+
+SlubCache *
+world_cache(const World *world, const char *name)
+{
+    for (guint i = 0; i < world->slub->n_caches; i++)
+        if (strcmp(world->slub->cache[i]->name, name) == 0)
+            return world->slub->cache[i];
+    g_error("the workload does not name its cache %s", name);
+}
+
+static const Workload *
+configured_workload(const SimConfig *config)
+{
+    return workload_find(sim_config_text(config, "workload", "type"));
+}
+
+static gboolean
+check_caches(const SimConfig *config, const SlabGeometryEnv *env, GError **error)
+{
+    const Workload *workload = configured_workload(config);
+    const char *const *instances = sim_config_instances(config, "cache *");
+    const char *const *names = workload_cache_names(workload, config, env->kernel);
+
+    for (guint i = 0; instances && instances[i]; i++)
+        if (!g_strv_contains(names, instances[i])) {
+            g_autofree char *known = g_strjoinv(", ", (char **) names);
+            g_set_error(error, SIM_ERROR, SIM_ERROR_UNKNOWN_KEY,
+                        "[cache %s]: the workload %s has no such cache (allowed: %s)", instances[i], workload->name,
+                        known);
+            return FALSE;
+        }
+    for (; *names; names++) {
+        SlabGeometry geometry;
+        if (!world_cache_geometry(config, env, *names, &geometry, error))
+            return FALSE;
+    }
+    return TRUE;
+}
+
+gboolean
+world_check(const SimConfig *config, GError **error)
+{
+    const Workload *workload = configured_workload(config);
+    g_autoptr(MachTopology) topology = mach_topology_new(config, error);
+    SlabGeometryEnv env;
+
+    return topology && world_geometry_env(config, topology, &env, error) && check_caches(config, &env, error) &&
+           (!workload->check || workload->check(config, topology, error));
+}
+
+static void
+world_clear(World *world)
+{
+    slub_system_free(world->slub);
+    mach_machine_free(world->machine);
+    mach_topology_free(world->topology);
+    g_free(world->cpu);
+}
+
+/* Caches are made before the workload is set up, in the order in which it names them. */
+static gboolean
+add_caches(World *world, const Workload *workload, GError **error)
+{
+    const char *const *names;
+    SlabGeometryEnv env;
+    double fallback = sim_config_real(world->config, "slub", "order_fallback");
+
+    if (!world_geometry_env(world->config, world->topology, &env, error))
+        return FALSE;
+    names = workload_cache_names(workload, world->config, env.kernel);
+    for (; *names; names++) {
+        SlabGeometry geometry;
+        if (!world_cache_geometry(world->config, &env, *names, &geometry, error) ||
+            !slub_cache_new(world->slub, *names, &geometry, fallback, TRUE, error))
+            return FALSE;
+    }
+    return TRUE;
+}
+
+static gboolean
+build(World *world, WorldRun *run, GError **error)
+{
+    guint kernel;
+
+    world->machine = mach_machine_new(world->topology, world->config, world->seed, world->replication,
+                                      run->checkpoint, run->n_checkpoints, 1);
+    world->machine->on_checkpoint = world_on_checkpoint;
+    world->machine->on_checkpoint_data = run;
+    if (!world_kernel(world->config, &kernel, error))
+        return FALSE;
+    world->slub = slub_system_new(
+        world->machine, kernel, (guint) sim_config_int(world->config, "slub", "remote_node_defrag_ratio"), error);
+    if (!world->slub || !add_caches(world, run->workload, error))
+        return FALSE;
+    run->workload_state = run->workload->setup(world, error);
+    if (!run->workload_state)
+        return FALSE;
+    world_run_add_observer(run);
+    return TRUE;
+}
+
+/* Slices only decide how soon a cancelled run notices. */
+static gboolean
+run_to_the_end(World *world, const SimRunInput *input, GError **error)
+{
+    SimEngine *engine = world->machine->engine;
+    SimTime until = 0;
+
+    while (sim_engine_run(engine, until)) {
+        if (world->machine->failure)
+            break;
+        if (input->cancel && g_atomic_int_get(input->cancel)) {
+            g_set_error(error, SIM_ERROR, SIM_ERROR_INTERRUPTED, "stopped at %.3f ms of simulated time",
+                        sim_time_to_seconds(until) * 1e3);
+            return FALSE;
+        }
+        until = MAX(until + SIM_MS, sim_engine_next_time(engine));
+    }
+    if (world->machine->failure) {
+        g_set_error(error, SIM_ERROR, SIM_ERROR_MODEL, "%s", world->machine->failure);
+        return FALSE;
+    }
+    return TRUE;
+}
+
+gboolean
+world_run(const SimRunInput *input, SimRecord *record, GError **error)
+{
+    const SimConfig *config = input->config;
+    World world = {
+        .config = config,
+        .seed = input->seed,
+        .replication = input->replication,
+        .starts_mixed = strcmp(input->start, "mixed") == 0,
+        .warmup = sim_config_time(config, "run", "warmup"),
+        .topology = mach_topology_new(config, error),
+    };
+    WorldRun *run;
+    gboolean ok;
+
+    if (!world.topology)
+        return FALSE;
+    world.end = world.warmup + sim_config_time(config, "run", "duration");
+    world.cpu = g_new0(WorldCpu, world.topology->n_cpus);
+    run = world_run_new(&world, configured_workload(config), sim_config_time(config, "run", "sample_interval"));
+    ok = build(&world, run, error) && run_to_the_end(&world, input, error);
+    if (ok) {
+        for (guint i = 0; i < world.machine->n_cpus; i++)
+            mach_finish_checkpoints(&world.machine->cpu[i]);
+        world_report(run, record);
+        if (run->workload->report)
+            run->workload->report(&world, run->workload_state, record);
+        sim_record_set_fingerprint(record, world.machine->engine->fingerprint);
+    }
+    world_run_free(run);
+    world_clear(&world);
+    return ok;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef WORLD_H
+#define WORLD_H
+
+#include "sim-experiment.h"
+#include "slub.h"
+
+/* One replication: a machine with its caches under a workload, from set-up to record. */
+
+typedef struct _World World;
+
+/* What the world keeps of each CPU. `n_operations` is the workload's to count; the rest are readings at the
+ * checkpoints. */
+typedef struct
+{
+    guint64 n_operations;
+    SimTime busy;         /* time not idle; the workload's to keep when its CPUs can idle */
+    guint64 operations_at_warmup, operations_at_end;
+    SimTime warmup_at, end_at; /* when this CPU read its own counters */
+    SimTime busy_at_warmup, busy_at_end;
+} WorldCpu;
+
+struct _World
+{
+    const SimConfig *config;
+    guint64 seed;
+    guint replication;
+    gboolean starts_mixed; /* run.starts: begin with slabs of all nodes in the hands of every CPU */
+    guint n_tasks;         /* processes or threads; the workload's to set */
+    MachTopology *topology;
+    Machine *machine;
+    SlubSystem *slub;
+    SimTime warmup, end;
+    WorldCpu *cpu; /* [n_cpus] */
+};
+
+/* The cache of that name; one of the workload's `caches`. */
+SlubCache *world_cache(const World *world, const char *name);
+
+/* SimExperiment's two functions. */
+gboolean world_check(const SimConfig *config, GError **error);
+gboolean world_run(const SimRunInput *input, SimRecord *record, GError **error);
+
+/* All key tables of the program's schema: [machine], [costs], [kernel], [slub], [cache NAME], [workload]. */
+const SimSchema *world_schema(void);
+
+#endif

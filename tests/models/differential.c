@@ -1,0 +1,605 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "differential.h"
+
+#include "ref-slub.h"
+#include "slub.h"
+
+/* Both sides name the call sites of list_lock in one order. */
+G_STATIC_ASSERT((guint) SLUB_LOCK_GET_PARTIAL_NODE == (guint) REF_LOCK_GET_PARTIAL_NODE);
+G_STATIC_ASSERT((guint) SLUB_LOCK_GET_ANY_PARTIAL == (guint) REF_LOCK_GET_ANY_PARTIAL);
+G_STATIC_ASSERT((guint) SLUB_LOCK_SLAB_FREE == (guint) REF_LOCK_SLAB_FREE);
+G_STATIC_ASSERT((guint) SLUB_LOCK_UNFREEZE == (guint) REF_LOCK_UNFREEZE_PARTIALS);
+G_STATIC_ASSERT((guint) SLUB_LOCK_DEACTIVATE == (guint) REF_LOCK_DEACTIVATE_SLAB);
+G_STATIC_ASSERT((guint) SLUB_LOCK_SHRINK == (guint) REF_LOCK_SHRINK);
+
+enum
+{
+    ORDER = 1,
+    FALLBACK_CHANCES = 1 << 20, /* the fast side's draw for the order */
+    ANY_PARTIAL_CHANCES = 1024,
+};
+
+typedef enum
+{
+    OP_ALLOC,
+    OP_FREE,
+    OP_ALLOC_BULK,
+    OP_FREE_BULK,
+    OP_FLUSH,
+    OP_SHRINK,
+} OperationKind;
+
+typedef struct
+{
+    OperationKind kind;
+    guint n;
+    gint node;
+    SlabId slab[DIFFERENTIAL_BULK_MAX];
+} Operation;
+
+typedef struct
+{
+    SlabId slab;
+    RefObject *object;
+} LiveObject;
+
+struct _Differential
+{
+    const MachTopology *topology;
+    Machine *machine;
+    SlubSystem *system;
+    SlubCache *cache;
+    RefSlub *ref;
+    DifferentialSettings settings;
+    const char *name;
+    guint64 n_operations;
+    SimTime now;
+    Operation operation;
+    GArray *live;      /* LiveObject */
+    GArray *slab_of;   /* SlabId by serial */
+    GArray *serial_of; /* serial + 1 by SlabId, 0 = none yet */
+    GArray *serials;   /* guint: slabs that were alive at the last whole comparison, and newer ones */
+    SimRng rng;        /* both sides' chances */
+    guint32 draw_any_partial, draw_order; /* of the present operation */
+    gint64 *starved_pages;  /* [n_nodes] pages taken away; -1 = node not starved */
+    gint64 *blocks_left;    /* [n_nodes] blocks that the acting CPU could get as its operation began */
+    gint64 *slabs_at_start; /* [n_nodes] */
+};
+
+G_GNUC_PRINTF(2, 3)
+static void
+fail(const Differential *d, const char *format, ...)
+{
+    va_list arguments;
+    g_autofree char *what = NULL;
+
+    va_start(arguments, format);
+    what = g_strdup_vprintf(format, arguments);
+    va_end(arguments);
+    g_error("%s, operation %" G_GUINT64_FORMAT " (kind %d, n %u, node %d): %s", d->name, d->n_operations,
+            d->operation.kind, d->operation.n, d->operation.node, what);
+}
+
+/* One value of both sides; what it is follows in the manner of printf. */
+#define COMPARE(d, fast, ref, ...)                                                                                     \
+    G_STMT_START                                                                                                       \
+    {                                                                                                                  \
+        gint64 fast_value = (gint64) (fast), ref_value = (gint64) (ref);                                               \
+        if (G_UNLIKELY(fast_value != ref_value)) {                                                                     \
+            g_autofree char *what = g_strdup_printf(__VA_ARGS__);                                                      \
+            fail(d, "%s: fast %" G_GINT64_FORMAT ", reference %" G_GINT64_FORMAT, what, fast_value, ref_value);        \
+        }                                                                                                              \
+    }                                                                                                                  \
+    G_STMT_END
+
+static guint32
+draw_fast(void *data, guint32 n)
+{
+    const Differential *d = data;
+
+    return n == ANY_PARTIAL_CHANCES ? d->draw_any_partial : d->draw_order;
+}
+
+static gboolean
+ref_skips_any_partial(gpointer data)
+{
+    const Differential *d = data;
+
+    return d->draw_any_partial > 10 * d->settings.defrag_percent;
+}
+
+static gboolean
+ref_falls_back(gpointer data)
+{
+    const Differential *d = data;
+
+    return d->draw_order < d->settings.fallback_chance * FALLBACK_CHANCES;
+}
+
+/* The fast side's pages are real, the reference's are not: of a starved node it may have as many new slabs as the fast
+ * side had blocks within reach, and each slab it discards gives one back. */
+static gboolean
+ref_node_is_exhausted(gpointer data, guint node)
+{
+    const Differential *d = data;
+
+    return d->starved_pages[node] >= 0 &&
+           d->blocks_left[node] + d->slabs_at_start[node] <= (gint64) ref_slub_nr_slabs(d->ref, (gint) node);
+}
+
+static void
+run_operation(Differential *d, MachCpu *cpu)
+{
+    Operation *op = &d->operation;
+
+    switch (op->kind) {
+    case OP_ALLOC:
+        op->slab[0] = slub_alloc_node(d->cache, cpu, op->node);
+        break;
+    case OP_FREE:
+        slub_free(d->cache, cpu, op->slab[0]);
+        break;
+    case OP_ALLOC_BULK:
+        slub_alloc_bulk(d->cache, cpu, op->n, op->slab);
+        break;
+    case OP_FREE_BULK:
+        slub_free_bulk(d->cache, cpu, op->n, op->slab);
+        break;
+    case OP_FLUSH:
+        slub_flush_cpu(d->cache, cpu);
+        break;
+    case OP_SHRINK:
+        slub_shrink(d->cache, cpu);
+        break;
+    }
+}
+
+static void
+cpu_body(SimAgent *agent)
+{
+    Differential *d = agent->data;
+
+    for (;;) {
+        run_operation(d, &d->machine->cpu[agent->id]);
+        sim_block(agent->engine, agent);
+    }
+}
+
+/* The fast side's turn: one CPU's fiber from wake-up to block, no other awake. */
+static void
+run_fast(Differential *d, guint cpu)
+{
+    SimEngine *engine = d->machine->engine;
+    SimAgent *agent = &engine->agents[cpu];
+
+    sim_wake(engine, agent, d->now);
+    sim_engine_run(engine, SIM_TREE_IDLE - 1);
+    d->now = agent->now;
+    if (d->machine->failure)
+        fail(d, "%s", d->machine->failure);
+}
+
+static void
+begin(Differential *d, guint cpu, OperationKind kind, guint n, gint node)
+{
+    guint n_nodes = d->topology->n_nodes;
+
+    d->n_operations++;
+    d->operation.kind = kind;
+    d->operation.n = n;
+    d->operation.node = node;
+    d->draw_any_partial = (guint32) sim_rng_below(&d->rng, ANY_PARTIAL_CHANCES);
+    d->draw_order = (guint32) sim_rng_below(&d->rng, FALLBACK_CHANCES);
+    for (guint i = 0; i < n_nodes; i++) {
+        d->blocks_left[i] = (d->system->pages->zone[i].free_pages >> ORDER) +
+                            d->system->pages->pcp[cpu * n_nodes + i].blocks[ORDER];
+        d->slabs_at_start[i] = d->cache->node[i].n_slabs;
+    }
+}
+
+static RefParams
+ref_params(Differential *d, guint *cpu_node, gboolean *has_memory, guint *zonelist)
+{
+    const MachTopology *topology = d->topology;
+    const DifferentialSettings *s = &d->settings;
+    guint n_nodes = topology->n_nodes;
+
+    for (guint i = 0; i < topology->n_cpus; i++)
+        cpu_node[i] = topology->cpu_node[i];
+    for (guint i = 0; i < n_nodes; i++) {
+        guint n = 0;
+
+        has_memory[i] = topology->node_memory_bytes[i] != 0;
+        for (; n < n_nodes && topology->zonelist[i * n_nodes + n] != MACH_NO_CPU; n++)
+            zonelist[i * n_nodes + n] = topology->zonelist[i * n_nodes + n];
+        for (guint j = 0; j < n_nodes; j++) /* the others may stand anywhere: they have no memory */
+            if (!topology->node_memory_bytes[j])
+                zonelist[i * n_nodes + n++] = j;
+    }
+    return (RefParams){
+        .kernel = s->kernel,
+        .n_cpus = topology->n_cpus,
+        .n_nodes = n_nodes,
+        .cpu_node = cpu_node,
+        .node_has_memory = has_memory,
+        .zonelist = zonelist,
+        .objects = s->objects,
+        .fallback_objects = s->fallback_objects,
+        .min_partial = s->min_partial,
+        .cpu_partial = s->cpu_partial,
+        .cpu_partial_slabs = s->cpu_partial_slabs,
+        .has_cpu_partial = s->has_cpu_partial,
+        .defrag_ratio = 10 * s->defrag_percent,
+        .skip_any_partial = ref_skips_any_partial,
+        .order_fallback = ref_falls_back,
+        .node_exhausted = ref_node_is_exhausted,
+        .user_data = d,
+    };
+}
+
+Differential *
+differential_new(const TestMachine *test, const DifferentialSettings *settings, const char *name, guint64 seed)
+{
+    const MachTopology *topology = test->topology;
+    g_autofree guint *cpu_node = g_new(guint, topology->n_cpus);
+    g_autofree gboolean *has_memory = g_new(gboolean, topology->n_nodes);
+    g_autofree guint *zonelist = g_new(guint, topology->n_nodes * topology->n_nodes);
+    SlabGeometry geometry = {
+        .size_bytes = 64,
+        .order = ORDER,
+        .objects = settings->objects,
+        .min_objects = settings->fallback_objects,
+        .min_partial = settings->min_partial,
+        .cpu_partial = settings->cpu_partial,
+        .cpu_partial_slabs = settings->cpu_partial_slabs,
+        .has_cpu_partial = settings->has_cpu_partial,
+    };
+    Differential *d = g_new0(Differential, 1);
+    RefParams params;
+    GError *error = NULL;
+
+    d->topology = topology;
+    d->settings = *settings;
+    d->name = name;
+    d->machine = test_machine_start(test, seed);
+    d->system = slub_system_new(d->machine, settings->kernel, settings->defrag_percent, &error);
+    g_assert_no_error(error);
+    d->system->draw = draw_fast;
+    d->system->draw_data = d;
+    d->cache = slub_cache_new(d->system, "cache", &geometry, settings->fallback_chance, FALSE, &error);
+    g_assert_no_error(error);
+    params = ref_params(d, cpu_node, has_memory, zonelist);
+    d->ref = ref_slub_new(&params);
+    d->live = g_array_new(FALSE, FALSE, sizeof(LiveObject));
+    d->slab_of = g_array_new(FALSE, TRUE, sizeof(SlabId));
+    d->serial_of = g_array_new(FALSE, TRUE, sizeof(guint));
+    d->serials = g_array_new(FALSE, FALSE, sizeof(guint));
+    d->starved_pages = g_new(gint64, topology->n_nodes);
+    d->blocks_left = g_new0(gint64, topology->n_nodes);
+    d->slabs_at_start = g_new0(gint64, topology->n_nodes);
+    for (guint i = 0; i < topology->n_nodes; i++)
+        d->starved_pages[i] = -1;
+    sim_rng_init(&d->rng, seed, 0, name, "chances");
+    for (guint i = 0; i < topology->n_cpus; i++)
+        sim_engine_add_fiber(d->machine->engine, i, cpu_body, d);
+    return d;
+}
+
+guint
+differential_n_live(const Differential *d)
+{
+    return d->live->len;
+}
+
+/* 0 for none. */
+static SlabId
+slab_of(const Differential *d, const RefSlab *slab)
+{
+    if (!slab)
+        return 0;
+    return slab->serial < d->slab_of->len ? g_array_index(d->slab_of, SlabId, slab->serial) : 0;
+}
+
+/* A new object of both sides: of slabs that belong together, or of new ones, which do from now on. */
+static void
+add_live(Differential *d, SlabId id, RefObject *object)
+{
+    const RefSlab *slab = object->slab;
+    LiveObject live = {id, object};
+
+    if (slab_of(d, slab) == 0) {
+        guint serial = slab->serial;
+
+        if (id >= d->serial_of->len)
+            g_array_set_size(d->serial_of, id + 1);
+        if (g_array_index(d->serial_of, guint, id)) {
+            guint old = g_array_index(d->serial_of, guint, id) - 1;
+            if (!ref_slub_slab_by_serial(d->ref, old)->discarded)
+                fail(d, "slab %u is that of serial %u and of the new serial %u", id, old, serial);
+        }
+        g_array_index(d->serial_of, guint, id) = serial + 1;
+        if (serial >= d->slab_of->len)
+            g_array_set_size(d->slab_of, serial + 1);
+        g_array_index(d->slab_of, SlabId, serial) = id;
+        g_array_append_val(d->serials, serial);
+    }
+    COMPARE(d, id, slab_of(d, slab), "slab of the new object, serial %u", slab->serial);
+    g_array_append_val(d->live, live);
+}
+
+static LiveObject
+take_live(Differential *d, guint number)
+{
+    LiveObject live = g_array_index(d->live, LiveObject, number);
+
+    g_array_remove_index_fast(d->live, number);
+    return live;
+}
+
+static void
+compare_cpu(const Differential *d, guint cpu)
+{
+    const SlubCpu *fast = &d->cache->cpu[cpu];
+    const RefSlab *slab = ref_slub_cpu_partial(d->ref, cpu);
+    gboolean in_slabs = d->settings.kernel >= SLAB_KERNEL(5, 16);
+
+    for (guint stat = 0; stat < SLAB_N_STATS; stat++)
+        COMPARE(d, fast->stat[stat], ref_slub_stat(d->ref, (gint) cpu, stat), "cpu %u %s", cpu, slab_stat_name(stat));
+    COMPARE(d, fast->slab, slab_of(d, ref_slub_cpu_slab(d->ref, cpu)), "cpu %u: cpu slab", cpu);
+    COMPARE(d, fast->free, ref_slub_cpu_freelist_length(d->ref, cpu), "cpu %u: freelist length", cpu);
+    for (SlabId id = fast->partial; id || slab; id = d->system->arena.slab[id].next, slab = slab->next) {
+        COMPARE(d, id, slab_of(d, slab), "cpu %u: a slab of the cpu partial list", cpu);
+        COMPARE(d, d->system->arena.slab[id].cpu_partial_count, in_slabs ? slab->slabs : slab->pobjects,
+                "cpu %u: count stored in slab %u of the cpu partial list", cpu, id);
+    }
+}
+
+static void
+compare_nodes(const Differential *d)
+{
+    for (guint node = 0; node < d->topology->n_nodes; node++) {
+        const SlubNode *fast = &d->cache->node[node];
+        const GList *list = ref_slub_node_partial(d->ref, node);
+
+        COMPARE(d, fast->partial.count, ref_slub_nr_partial(d->ref, node), "node %u nr_partial", node);
+        COMPARE(d, fast->n_slabs, ref_slub_nr_slabs(d->ref, (gint) node), "node %u nr_slabs", node);
+        COMPARE(d, fast->partial.head, slab_of(d, list ? list->data : NULL), "node %u: head of the list", node);
+        for (guint site = 0; site < SLUB_N_LOCK_SITES; site++) {
+            COMPARE(d, fast->list_lock.sites[site].acquisitions, ref_slub_lock_count(d->ref, site, (gint) node),
+                    "node %u: list_lock in %s", node, slub_lock_site_name(site));
+            COMPARE(d, fast->list_lock.sites[site].contended, 0, "node %u: contended list_lock", node);
+        }
+    }
+}
+
+static void
+compare_node_list(const Differential *d, guint node)
+{
+    const Slab *arena = d->system->arena.slab;
+    const GList *list = ref_slub_node_partial(d->ref, node);
+    SlabId previous = 0;
+
+    for (SlabId id = d->cache->node[node].partial.head; id || list; id = arena[id].next, list = list->next) {
+        COMPARE(d, id, slab_of(d, list ? list->data : NULL), "node %u: a slab of the list", node);
+        COMPARE(d, arena[id].prev, previous, "node %u: slab before %u", node, id);
+        previous = id;
+    }
+    COMPARE(d, d->cache->node[node].partial.tail, previous, "node %u: tail of the list", node);
+}
+
+static void
+compare_slab(const Differential *d, const RefSlab *slab)
+{
+    SlabId id = slab_of(d, slab);
+    const Slab *fast = &d->system->arena.slab[id];
+
+    COMPARE(d, g_array_index(d->serial_of, guint, id), slab->serial + 1, "serial of slab %u, plus 1", id);
+    COMPARE(d, fast->objects, slab->n_objects, "slab %u: objects", id);
+    COMPARE(d, fast->inuse, slab->inuse, "slab %u: inuse", id);
+    COMPARE(d, fast->node, slab->node, "slab %u: node", id);
+    COMPARE(d, (fast->flags & SLAB_FROZEN) != 0, slab->frozen, "slab %u: frozen", id);
+    COMPARE(d, (fast->flags & SLAB_ON_PARTIAL) != 0, slab->node_partial_flag, "slab %u: on the node list", id);
+}
+
+/* Pages in slabs, on per-CPU lists, in the zones and taken away are all there are. */
+static void
+compare_pages(const Differential *d)
+{
+    const Slab *arena = d->system->arena.slab;
+    gint64 n_pages = 0, n_had = 0;
+
+    for (SlabId id = 1; id < d->system->arena.n_used; id++)
+        if (arena[id].objects)
+            n_pages += arena[id].flags & SLAB_MIN_ORDER ? 1 : 1 << ORDER;
+    for (guint cpu = 0; cpu < d->topology->n_cpus; cpu++)
+        n_pages += (gint64) page_pcp_pages(d->system->pages, cpu);
+    for (guint node = 0; node < d->topology->n_nodes; node++) {
+        n_pages += d->system->pages->zone[node].free_pages + MAX(d->starved_pages[node], 0);
+        n_had += (gint64) (d->topology->node_memory_bytes[node] / d->topology->page_size_bytes);
+    }
+    COMPARE(d, n_pages, n_had, "pages");
+}
+
+void
+differential_compare_all(Differential *d)
+{
+    g_autofree char *why = slub_cache_check(d->cache);
+    guint n_live = 0;
+
+    if (why)
+        fail(d, "%s", why);
+    for (guint cpu = 0; cpu < d->topology->n_cpus; cpu++)
+        compare_cpu(d, cpu);
+    compare_nodes(d);
+    for (guint node = 0; node < d->topology->n_nodes; node++)
+        compare_node_list(d, node);
+    for (guint i = 0; i < d->serials->len; i++) {
+        guint serial = g_array_index(d->serials, guint, i);
+        const RefSlab *slab = ref_slub_slab_by_serial(d->ref, serial);
+
+        if (slab->discarded)
+            continue;
+        compare_slab(d, slab);
+        g_array_index(d->serials, guint, n_live++) = serial;
+    }
+    g_array_set_size(d->serials, n_live);
+    /* slub_cache_check() has seen that the fast side has as many slabs as it says; so no slab is left over. */
+    COMPARE(d, n_live, ref_slub_nr_slabs(d->ref, -1), "slabs known on both sides");
+    compare_pages(d);
+}
+
+static void
+finish(Differential *d, guint cpu)
+{
+    if (d->n_operations % DIFFERENTIAL_COMPARE_EVERY == 0) {
+        differential_compare_all(d);
+        return;
+    }
+    compare_cpu(d, cpu);
+    compare_nodes(d);
+}
+
+void
+differential_alloc(Differential *d, guint cpu, gint node)
+{
+    RefObject *object;
+
+    begin(d, cpu, OP_ALLOC, 1, node);
+    object = ref_slub_alloc(d->ref, cpu, node);
+    run_fast(d, cpu);
+    if (!object)
+        fail(d, "the reference found no memory");
+    add_live(d, d->operation.slab[0], object);
+    finish(d, cpu);
+}
+
+void
+differential_free_object(Differential *d, guint cpu, guint number)
+{
+    LiveObject live = take_live(d, number);
+
+    begin(d, cpu, OP_FREE, 1, 0);
+    d->operation.slab[0] = live.slab;
+    ref_slub_free(d->ref, cpu, live.object);
+    run_fast(d, cpu);
+    finish(d, cpu);
+}
+
+void
+differential_alloc_bulk(Differential *d, guint cpu, guint n)
+{
+    RefObject *objects[DIFFERENTIAL_BULK_MAX];
+
+    begin(d, cpu, OP_ALLOC_BULK, n, SLUB_NO_NODE);
+    if (!ref_slub_alloc_bulk(d->ref, cpu, n, objects))
+        fail(d, "the reference found no memory");
+    run_fast(d, cpu);
+    for (guint i = 0; i < n; i++)
+        add_live(d, d->operation.slab[i], objects[i]);
+    finish(d, cpu);
+}
+
+static gint
+compare_descending(gconstpointer a, gconstpointer b)
+{
+    guint x = *(const guint *) a, y = *(const guint *) b;
+
+    return x < y ? 1 : x > y ? -1 : 0;
+}
+
+void
+differential_free_bulk(Differential *d, guint cpu, guint n, const guint *numbers)
+{
+    RefObject *objects[DIFFERENTIAL_BULK_MAX];
+    guint sorted[DIFFERENTIAL_BULK_MAX];
+
+    begin(d, cpu, OP_FREE_BULK, n, 0);
+    for (guint i = 0; i < n; i++) {
+        const LiveObject *live = &g_array_index(d->live, LiveObject, numbers[i]);
+
+        d->operation.slab[i] = live->slab;
+        objects[i] = live->object;
+        sorted[i] = numbers[i];
+    }
+    /* From the highest number down, so that none of the others changes. */
+    qsort(sorted, n, sizeof *sorted, compare_descending);
+    for (guint i = 0; i < n; i++)
+        take_live(d, sorted[i]);
+    ref_slub_free_bulk(d->ref, cpu, n, objects);
+    run_fast(d, cpu);
+    finish(d, cpu);
+}
+
+void
+differential_flush_cpu(Differential *d, guint cpu)
+{
+    begin(d, cpu, OP_FLUSH, 0, 0);
+    ref_slub_flush_cpu(d->ref, cpu);
+    run_fast(d, cpu);
+    finish(d, cpu);
+}
+
+static void
+flush_all_fast(Differential *d)
+{
+    d->operation.kind = OP_FLUSH;
+    for (guint cpu = 0; cpu < d->topology->n_cpus; cpu++)
+        run_fast(d, cpu);
+}
+
+void
+differential_shrink(Differential *d, guint cpu)
+{
+    begin(d, cpu, OP_SHRINK, 0, 0);
+    ref_slub_shrink(d->ref);
+    flush_all_fast(d);
+    d->operation.kind = OP_SHRINK;
+    run_fast(d, cpu);
+    differential_compare_all(d);
+}
+
+void
+differential_set_cpu_partial(Differential *d, guint cpu, guint objects, guint slabs)
+{
+    begin(d, cpu, OP_FLUSH, 0, 0);
+    ref_slub_set_cpu_partial(d->ref, objects, slabs);
+    d->cache->cpu_partial = objects;
+    d->cache->cpu_partial_slabs = slabs;
+    flush_all_fast(d);
+    differential_compare_all(d);
+}
+
+void
+differential_starve(Differential *d, guint node, gboolean starve)
+{
+    PageZone *zone = &d->system->pages->zone[node];
+
+    g_assert_cmpfloat(d->settings.fallback_chance, ==, 0);
+    if (starve && d->starved_pages[node] < 0) {
+        d->starved_pages[node] = zone->free_pages;
+        zone->free_pages = 0;
+    } else if (!starve && d->starved_pages[node] >= 0) {
+        zone->free_pages += d->starved_pages[node];
+        d->starved_pages[node] = -1;
+    }
+}
+
+void
+differential_free(Differential *d)
+{
+    while (d->live->len > 0)
+        differential_free_object(d, d->live->len % d->topology->n_cpus, d->live->len - 1);
+    differential_shrink(d, 0);
+    COMPARE(d, d->serials->len, 0, "slabs left without objects");
+    g_array_unref(d->live);
+    g_array_unref(d->slab_of);
+    g_array_unref(d->serial_of);
+    g_array_unref(d->serials);
+    g_free(d->starved_pages);
+    g_free(d->blocks_left);
+    g_free(d->slabs_at_start);
+    ref_slub_free_all(d->ref);
+    slub_system_free(d->system);
+    mach_machine_free(d->machine);
+    g_free(d);
+}

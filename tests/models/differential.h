@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef DIFFERENTIAL_H
+#define DIFFERENTIAL_H
+
+#include "test-machine.h"
+
+/* The allocator of models/alloc and the reference of tests/ref side by side: each operation is done on both, one at a
+ * time, and then both are compared. The first difference aborts with the case, the operation's number and what
+ * differs.
+ *
+ * Compared after each operation: the acting CPU's counters, cpu slab, freelist length and cpu partial list; per node
+ * nr_partial, nr_slabs, list head and list_lock acquisitions by call site; slabs of new objects one to one. By
+ * differential_compare_all(): the same of all CPUs, whole node lists both ways, the state of each slab, and pages. */
+
+typedef struct _Differential Differential;
+
+enum
+{
+    DIFFERENTIAL_BULK_MAX = 64,
+    DIFFERENTIAL_COMPARE_EVERY = 193, /* operations between two whole comparisons */
+};
+
+typedef struct
+{
+    guint kernel; /* SLAB_KERNEL */
+    guint objects, fallback_objects;
+    guint min_partial, cpu_partial, cpu_partial_slabs;
+    gboolean has_cpu_partial;
+    double fallback_chance; /* 0 when nodes are starved: blocks of one order only can be counted */
+    guint defrag_percent;
+} DifferentialSettings;
+
+/* `test` and `name` are borrowed. */
+Differential *differential_new(const TestMachine *test, const DifferentialSettings *settings, const char *name,
+                               guint64 seed);
+
+/* Frees all live objects on both sides, flushes, shrinks, and sees that no slab and no page is lost. */
+void differential_free(Differential *d);
+
+/* Live objects are numbered 0 .. n - 1, oldest first until one is freed, whose number the last one takes. */
+guint differential_n_live(const Differential *d);
+
+void differential_alloc(Differential *d, guint cpu, gint node);
+void differential_free_object(Differential *d, guint cpu, guint number);
+void differential_alloc_bulk(Differential *d, guint cpu, guint n);
+void differential_free_bulk(Differential *d, guint cpu, guint n, const guint *numbers); /* distinct, any order */
+void differential_flush_cpu(Differential *d, guint cpu);
+void differential_shrink(Differential *d, guint cpu);
+void differential_set_cpu_partial(Differential *d, guint cpu, guint objects, guint slabs);
+
+/* Takes the node's free pages away until called with FALSE. At least one node with memory must keep its own. */
+void differential_starve(Differential *d, guint node, gboolean starve);
+
+void differential_compare_all(Differential *d);
+
+#endif

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "test-world.h"
+
+#include <glib/gstdio.h>
+
+#include "world-private.h"
+
+static const char scenario[] = "[scenario]\ntitle = test\n[run]\nduration = 1 s\n[workload]\ntype = ";
+
+static SimPlan *
+load_plan(const char *workload_name, const char *settings)
+{
+    g_autofree char *text = g_strconcat(scenario, workload_name, "\n", NULL);
+    g_autofree char *path = NULL;
+    g_auto(GStrv) sets = g_strsplit(settings, ";", -1);
+    g_autoptr(GError) error = NULL;
+    SimPlan *plan;
+    int file = g_file_open_tmp("XXXXXX.scenario", &path, &error);
+
+    g_assert_no_error(error);
+    g_close(file, NULL);
+    g_assert_true(g_file_set_contents(path, text, -1, NULL));
+    plan = sim_plan_load(world_schema(), path, (const char *const *) sets, NULL, &error);
+    g_unlink(path);
+    g_assert_no_error(error);
+    return plan;
+}
+
+static void
+on_checkpoint(MachCpu *cpu, guint index, void *data)
+{
+    WorldCpu *w = &((TestWorld *) data)->world.cpu[cpu->id];
+
+    *(index ? &w->operations_at_end : &w->operations_at_warmup) = w->n_operations;
+    *(index ? &w->busy_at_end : &w->busy_at_warmup) = w->busy;
+    *(index ? &w->end_at : &w->warmup_at) = MAX(mach_now(cpu), ((TestWorld *) data)->checkpoint[index]);
+}
+
+static void
+add_caches(TestWorld *test)
+{
+    World *world = &test->world;
+    const char *const *names = workload_cache_names(test->workload, world->config, world->slub->kernel);
+    SlabGeometryEnv env;
+    g_autoptr(GError) error = NULL;
+
+    world_geometry_env(world->config, world->topology, &env, &error);
+    g_assert_no_error(error);
+    for (; *names; names++) {
+        SlabGeometry geometry;
+
+        world_cache_geometry(world->config, &env, *names, &geometry, &error);
+        g_assert_no_error(error);
+        slub_cache_new(world->slub, *names, &geometry, 0, FALSE, &error);
+        g_assert_no_error(error);
+    }
+}
+
+TestWorld *
+test_world_new(const char *workload_name, const char *settings, guint64 seed)
+{
+    TestWorld *test = g_new0(TestWorld, 1);
+    World *world = &test->world;
+    g_autoptr(GError) error = NULL;
+    guint kernel;
+
+    test->plan = load_plan(workload_name, settings);
+    test->workload = workload_find(workload_name);
+    world->config = sim_plan_config(test->plan, 0);
+    world->seed = seed;
+    world->topology = mach_topology_new(world->config, &error);
+    g_assert_no_error(error);
+    world->warmup = test->checkpoint[0] = sim_config_time(world->config, "run", "warmup");
+    world->end = test->checkpoint[1] = world->warmup + sim_config_time(world->config, "run", "duration");
+    world->cpu = g_new0(WorldCpu, world->topology->n_cpus);
+    world->machine = mach_machine_new(world->topology, world->config, seed, 0, test->checkpoint, 2, 0);
+    world->machine->on_checkpoint = on_checkpoint;
+    world->machine->on_checkpoint_data = test;
+    world_kernel(world->config, &kernel, &error);
+    g_assert_no_error(error);
+    world->slub = slub_system_new(world->machine, kernel, 100, &error);
+    g_assert_no_error(error);
+    add_caches(test);
+    return test;
+}
+
+void
+test_world_free(TestWorld *test)
+{
+    if (test->state)
+        test->workload->free(test->state);
+    slub_system_free(test->world.slub);
+    mach_machine_free(test->world.machine);
+    mach_topology_free(test->world.topology);
+    g_free(test->world.cpu);
+    sim_plan_free(test->plan);
+    g_free(test);
+}
+
+void
+test_world_start(TestWorld *test)
+{
+    g_autoptr(GError) error = NULL;
+
+    test->state = test->workload->setup(&test->world, &error);
+    g_assert_no_error(error);
+}
+
+gboolean
+test_world_step(TestWorld *test)
+{
+    SimEngine *engine = test->world.machine->engine;
+
+    return sim_engine_run(engine, sim_engine_next_time(engine));
+}
+
+void
+test_world_run(TestWorld *test)
+{
+    g_assert_false(sim_engine_run(test->world.machine->engine, SIM_TREE_IDLE - 1));
+    g_assert_cmpstr(test->world.machine->failure, ==, NULL);
+    for (guint i = 0; i < test->world.machine->n_cpus; i++)
+        mach_finish_checkpoints(&test->world.machine->cpu[i]);
+}
+
+guint64
+test_world_stat(const SlubCache *cache, SlabStat stat)
+{
+    guint64 sum = 0;
+
+    for (guint i = 0; i < cache->system->machine->n_cpus; i++)
+        sum += cache->cpu[i].stat[stat];
+    return sum;
+}
+
+gint64
+test_world_objects(const SlubCache *cache)
+{
+    gint64 sum = 0;
+
+    for (guint i = 0; i < cache->system->machine->n_cpus; i++)
+        sum += cache->cpu[i].n_objects;
+    return sum;
+}

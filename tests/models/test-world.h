@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef TEST_WORLD_H
+#define TEST_WORLD_H
+
+#include "sim-plan.h"
+#include "workload.h"
+
+/* A world in a test's hands: machine, allocator and, if wanted, a workload, without the observer, so that a test can
+ * stop anywhere and look. */
+typedef struct {
+    SimPlan *plan;
+    World world;
+    const Workload *workload; /* NULL for none */
+    void *state;
+    SimTime checkpoint[2]; /* warm-up and end */
+} TestWorld;
+
+/* `settings` is "group.key=value" texts separated by semicolons; [run] defaults to no warm-up and 1 s. The workload's
+ * caches exist; it is not set up yet. */
+TestWorld *test_world_new(const char *workload_name, const char *settings, guint64 seed);
+void test_world_free(TestWorld *test);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(TestWorld, test_world_free)
+
+/* Sets the workload up; runs to the next event, FALSE after the last; runs all. */
+void test_world_start(TestWorld *test);
+gboolean test_world_step(TestWorld *test);
+void test_world_run(TestWorld *test);
+
+/* Sum over CPUs of one SLUB_STATS counter, and of the objects handed out. */
+guint64 test_world_stat(const SlubCache *cache, SlabStat stat);
+gint64 test_world_objects(const SlubCache *cache);
+
+#endif
