@@ -17,16 +17,16 @@ draw(const char *manifest, guint n_expected)
     g_autofree char *text = g_strconcat("[result]\nformat=1\n", manifest, NULL);
     guint n = 0;
 
-    toy_write("result/manifest.ini", text, -1);
-    toy_write("charts/.keep", "", 0);
-    toy_write("plots/style.gp", "", 0);
+    toy_write("result/manifest.ini", text);
+    toy_write("charts/.keep", "");
+    toy_write("plots/style.gp", "");
     for (const char *const *kind =
              (const char *const[]){"throughput", "lock-time", "memory", "memory-places", "partial", "waits", NULL};
          *kind != NULL; kind++) {
         g_autofree char *name = g_strdup_printf("plots/%s.gp", *kind);
-        toy_write(name, "", 0);
+        toy_write(name, "");
     }
-    toy_write("bin/gnuplot", "#!/bin/sh\nshift\nprintf '%s|' \"$@\" >> args\necho >> args\n", -1);
+    toy_write("bin/gnuplot", "#!/bin/sh\nshift\nprintf '%s|' \"$@\" >> args\necho >> args\n");
     g_assert_cmpint(g_chmod("bin/gnuplot", 0700), ==, 0);
     g_setenv("PATH", path, TRUE);
     sim_chart_draw("result", "plots", "charts", NULL, &n, &error);
@@ -52,19 +52,15 @@ expect_file(const char *name, const char *text)
 static void
 test_bars(void)
 {
-    toy_write("result/summary.tsv",
-              SUMMARY "base\t2\tcold\tx_ops_per_s\t3\t2000000\t500000\t1\t1\t1\n"
-                      "base\t8\tcold\tx_ops_per_s\t1\t4000000\tnan\tnan\t1\t1\n"
-                      "base\t8\tcold\tother_s\t1\t7\tnan\tnan\t1\t1\n"
-                      "fast\t2\tcold\tx_ops_per_s\t3\t3000000\t0\t0\t1\t1\n",
-              -1);
-    toy_write("result/comparison.tsv",
-              "variant\tcpus\tstart\tmetric\tunit\tpublished\n"
-              "fast\t2\tcold\tx_ops_per_s\tops/s\t2500000\n"
-              "fast\t2\tcold\tx_ops_per_s\tx base\t1.5\n"
-              "fast\t99\tcold\tx_ops_per_s\tops/s\t1\n"
-              "base\t2\tcold\tother_s\ts\t1\n",
-              -1);
+    toy_write("result/summary.tsv", SUMMARY "base\t2\tcold\tx_ops_per_s\t3\t2000000\t500000\t1\t1\t1\n"
+                                            "base\t8\tcold\tx_ops_per_s\t1\t4000000\tnan\tnan\t1\t1\n"
+                                            "base\t8\tcold\tother_s\t1\t7\tnan\tnan\t1\t1\n"
+                                            "fast\t2\tcold\tx_ops_per_s\t3\t3000000\t0\t0\t1\t1\n");
+    toy_write("result/comparison.tsv", "variant\tcpus\tstart\tmetric\tunit\tpublished\n"
+                                       "fast\t2\tcold\tx_ops_per_s\tops/s\t2500000\n"
+                                       "fast\t2\tcold\tx_ops_per_s\tx base\t1.5\n"
+                                       "fast\t99\tcold\tx_ops_per_s\tops/s\t1\n"
+                                       "base\t2\tcold\tother_s\ts\t1\n");
     draw("axis=cpus\n", 1);
     expect_file("charts/throughput.tsv", "x\tlabel\n0\t2\n1\t8\n\n\n"
                                          "base\tlabel\tmean\n-0.2\t2\t2\n0.8\t8\t4\n\n\n"
@@ -83,7 +79,7 @@ test_lines(void)
 
     for (guint cpus = 1; cpus <= 16; cpus *= 2)
         g_string_append_printf(summary, "base\t%u\tcold\twait_ns\t1\t%u\tnan\tnan\t1\t1\n", cpus, cpus * 1000);
-    toy_write("result/summary.tsv", summary->str, -1);
+    toy_write("result/summary.tsv", summary->str);
     g_string_free(summary, TRUE);
     draw("axis=cpus\n[plot p]\nkind=throughput\nmetric=wait_ns\ntitle=A \"title\"\n", 1);
     expect_file("charts/p.tsv", "x\tlabel\n1\t1\n2\t2\n4\t4\n8\t8\n16\t16\n\n\n"
@@ -95,14 +91,12 @@ test_lines(void)
 static void
 test_stacked(void)
 {
-    toy_write("result/metrics.tsv", METRICS "base\t2\t0\tcold\nbase\t2\t1\tcold\nfast\t2\t0\tcold\n", -1);
-    toy_write("result/locks.tsv",
-              "variant\tcpus\treplication\tstart\tlock\tnode\tsite\twait_ns\thold_ns\n"
-              "base\t2\t0\tcold\ta\t0\tslow \"x\"\t4000000\t1\n"
-              "base\t2\t0\tcold\ta\t1\tslow \"x\"\t2000000\t1\n"
-              "base\t2\t0\tcold\ta\t0\tget\t8000000\t1\n"
-              "fast\t2\t0\tcold\ta\t0\tget\t1000000\t1\n",
-              -1);
+    toy_write("result/metrics.tsv", METRICS "base\t2\t0\tcold\nbase\t2\t1\tcold\nfast\t2\t0\tcold\n");
+    toy_write("result/locks.tsv", "variant\tcpus\treplication\tstart\tlock\tnode\tsite\twait_ns\thold_ns\n"
+                                  "base\t2\t0\tcold\ta\t0\tslow \"x\"\t4000000\t1\n"
+                                  "base\t2\t0\tcold\ta\t1\tslow \"x\"\t2000000\t1\n"
+                                  "base\t2\t0\tcold\ta\t0\tget\t8000000\t1\n"
+                                  "fast\t2\t0\tcold\ta\t0\tget\t1000000\t1\n");
     draw("axis=cpus\n", 1);
     expect_file("charts/lock-time.tsv", "point\tget\tslow 'x'\nbase, 2\t4\t3\nfast, 2\t1\t0\n");
     expect_file("args", "plots/lock-time.gp|charts/lock-time.tsv|charts/lock-time|"
@@ -118,8 +112,8 @@ test_other_parts(void)
 
     for (guint i = 1; i <= 9; i++)
         g_string_append_printf(memory, "base\t0\tcold\tc\tp%u\t%u\n", i, i);
-    toy_write("result/metrics.tsv", "variant\treplication\tstart\nbase\t0\tcold\n", -1);
-    toy_write("result/memory.tsv", memory->str, -1);
+    toy_write("result/metrics.tsv", "variant\treplication\tstart\nbase\t0\tcold\n");
+    toy_write("result/memory.tsv", memory->str);
     g_string_free(memory, TRUE);
     draw("axis=\n", 1);
     expect_file("charts/memory-places.tsv", "point\tp9\tp8\tp7\tp6\tp5\tp4\t3 others\nbase\t9\t8\t7\t6\t5\t4\t6\n");
@@ -133,8 +127,7 @@ test_series(void)
               "variant\treplication\tstart\ttime_ms\ta_free_bytes\tb_bytes\ttotal_bytes\tnode0_partial_slabs\n"
               "base\t0\tcold\t0\t1024\t2048\t3072\t5\n"
               "base\t0\tcold\t1.5\t512\t\t512\t6\n"
-              "base\t1\tcold\t0\t1\t1\t2\t7\n",
-              -1);
+              "base\t1\tcold\t0\t1\t1\t2\t7\n");
     draw("axis=\n", 2);
     expect_file("charts/memory.tsv", "base\ta free\tb\n0\t1\t3\n1.5\t0.5\t0.5\n\n\n");
     expect_file("charts/partial.tsv", "base\tnode0\n0\t5\n1.5\t6\n\n\n");
@@ -151,14 +144,12 @@ test_series(void)
 static void
 test_waits(void)
 {
-    toy_write("result/waits.tsv",
-              "variant\tcpus\treplication\tstart\tlock\tupper_ns\tcount\n"
-              "base\t2\t0\tcold\ta\t100\t999\n"
-              "base\t8\t0\tcold\ta\t0\t10\n"
-              "base\t8\t0\tcold\ta\t100\t5\n"
-              "base\t8\t1\tcold\tb\t100\t1\n"
-              "base\t8\t1\tcold\tb\t1000\t4\n",
-              -1);
+    toy_write("result/waits.tsv", "variant\tcpus\treplication\tstart\tlock\tupper_ns\tcount\n"
+                                  "base\t2\t0\tcold\ta\t100\t999\n"
+                                  "base\t8\t0\tcold\ta\t0\t10\n"
+                                  "base\t8\t0\tcold\ta\t100\t5\n"
+                                  "base\t8\t1\tcold\tb\t100\t1\n"
+                                  "base\t8\t1\tcold\tb\t1000\t4\n");
     draw("axis=cpus\n", 1);
     expect_file("charts/waits.tsv", "base\tshare_longer\n1e-07\t0.2\n\n\n");
     expect_file("args", "plots/waits.gp|charts/waits.tsv|charts/waits|"
@@ -168,10 +159,8 @@ test_waits(void)
 static void
 test_waits_of_one_lock(void)
 {
-    toy_write("result/waits.tsv",
-              "variant\treplication\tstart\tlock\tupper_ns\tcount\n"
-              "base\t0\tcold\ta\t100\t9\nbase\t0\tcold\tb\t100\t1\nbase\t0\tcold\tb\t200\t1\n",
-              -1);
+    toy_write("result/waits.tsv", "variant\treplication\tstart\tlock\tupper_ns\tcount\n"
+                                  "base\t0\tcold\ta\t100\t9\nbase\t0\tcold\tb\t100\t1\nbase\t0\tcold\tb\t200\t1\n");
     draw("axis=\n[plot w]\nkind=waits\nmetric=b\n", 1);
     expect_file("charts/w.tsv", "base\tshare_longer\n1e-07\t0.5\n\n\n");
 }
@@ -213,7 +202,7 @@ expect_failure(const char *manifest, int code, const char *message)
     g_autofree char *text = g_strconcat("[result]\nformat=1\naxis=\n", manifest, NULL);
     guint n = 77;
 
-    toy_write("result/manifest.ini", text, -1);
+    toy_write("result/manifest.ini", text);
     g_assert_false(sim_chart_draw("result", "plots", "charts", NULL, &n, &error));
     g_assert_error(error, SIM_ERROR, code);
     g_assert_nonnull(strstr(error->message, message));
@@ -226,11 +215,11 @@ test_failures(void)
     expect_failure("[plot p]\nkind=wait\n", SIM_ERROR_UNKNOWN_KEY, "did you mean waits?");
     expect_failure("[plot ../p]\nkind=waits\n", SIM_ERROR_RANGE, "'../p' becomes a file name");
     expect_failure("[plot p]\nkind=waits\n", SIM_ERROR_MODEL, "chart p: the runs left nothing to draw in waits.tsv");
-    toy_write("result/summary.tsv", SUMMARY "base\t2\tcold\tx_s\t1\t1\tnan\tnan\t1\t1\n", -1);
+    toy_write("result/summary.tsv", SUMMARY "base\t2\tcold\tx_s\t1\t1\tnan\tnan\t1\t1\n");
     expect_failure("[plot p]\nkind=throughput\nmetric=y_s\n", SIM_ERROR_UNKNOWN_KEY,
                    "chart p: no run recorded a metric 'y_s'");
     expect_failure("", SIM_ERROR_IO, "plots/throughput.gp: no such file");
-    toy_write("result/summary.tsv", "variant\tmean\nbase\t1\n", -1);
+    toy_write("result/summary.tsv", "variant\tmean\nbase\t1\n");
     expect_failure("", SIM_ERROR_PARSE, "result/summary.tsv:1: no column 'metric'");
 }
 
