@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "contention.h"
 
-enum
-{
+enum {
     THINK_NS = 150, /* longest pause between two operations of a CPU */
     HAND_OVER = 8,  /* most objects handed over or freed in a row */
     CHECKPOINT_US = 40,
@@ -344,14 +343,16 @@ contention_digest(const Contention *c)
     for (guint i = 0; i < c->machine->topology->n_nodes; i++) {
         const SlubNode *node = &c->cache->node[i];
 
-        g_string_append_printf(text, "node %u: %" G_GINT64_FORMAT " slabs, partial %u: %u .. %u, free pages %"
-                               G_GINT64_FORMAT "\n", i, node->n_slabs, node->partial.count, node->partial.head,
-                               node->partial.tail, c->system->pages->zone[i].free_pages);
+        g_string_append_printf(
+            text, "node %u: %" G_GINT64_FORMAT " slabs, partial %u: %u .. %u, free pages %" G_GINT64_FORMAT "\n", i,
+            node->n_slabs, node->partial.count, node->partial.head, node->partial.tail,
+            c->system->pages->zone[i].free_pages);
         append_lock(text, "list_lock", i, &node->list_lock);
         append_lock(text, "zone lock", i, &c->system->pages->zone[i].lock);
     }
-    g_string_append_printf(text, "checkpoints %016" G_GINT64_MODIFIER "x, events %" G_GUINT64_FORMAT ", fingerprint %016"
-                           G_GINT64_MODIFIER "x\n", c->checkpoint_hash, c->machine->engine->n_events,
-                           c->machine->engine->fingerprint);
+    g_string_append_printf(text,
+                           "checkpoints %016" G_GINT64_MODIFIER "x, events %" G_GUINT64_FORMAT
+                           ", fingerprint %016" G_GINT64_MODIFIER "x\n",
+                           c->checkpoint_hash, c->machine->engine->n_events, c->machine->engine->fingerprint);
     return g_string_free(text, FALSE);
 }

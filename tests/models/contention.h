@@ -8,13 +8,11 @@
 /* All CPUs of a machine at once on one cache: random allocations and frees, objects handed to other CPUs and freed
  * there, frees after a grace period; with bulk calls and wishes for nodes when asked for. */
 
-enum
-{
+enum {
     CONTENTION_CHECKPOINTS = 3,
 };
 
-typedef struct
-{
+typedef struct {
     guint kernel; /* SLAB_KERNEL */
     guint objects, min_partial, cpu_partial, cpu_partial_slabs;
     gboolean has_cpu_partial;
@@ -24,15 +22,13 @@ typedef struct
 } ContentionLoad;
 
 /* What a CPU has in hand. `inbox` is written by others. */
-typedef struct
-{
-    GArray *own, *inbox; /* SlabId */
+typedef struct {
+    GArray *own, *inbox;       /* SlabId */
     guint64 n_allocs, n_frees; /* calls or, in bulk calls, objects */
     SimRng rng;
 } ContentionCpu;
 
-typedef struct
-{
+typedef struct {
     ContentionLoad load;
     Machine *machine;
     SlubSystem *system;
@@ -57,8 +53,8 @@ void contention_shrink(Contention *c);
 
 void contention_end(Contention *c);
 
-guint64 contention_stat(const Contention *c, SlabStat stat);                /* sum over CPUs */
-guint64 contention_acquisitions(const Contention *c, SlubLockSite site);    /* sum over nodes */
+guint64 contention_stat(const Contention *c, SlabStat stat);             /* sum over CPUs */
+guint64 contention_acquisitions(const Contention *c, SlubLockSite site); /* sum over nodes */
 
 /* Counters, clocks, locks and the engine's fingerprint as text: equal for equal runs. Caller frees. */
 char *contention_digest(const Contention *c);

@@ -4,20 +4,12 @@
 /* What must hold whatever the interleaving: objects and pages are conserved, the identities of slub-facts C, and lists
  * that agree with the slabs' own state. */
 
-typedef struct
-{
+typedef struct {
     guint kernel;
     guint variant; /* which of the loads below */
 } Case;
 
-enum
-{
-    PLAIN,
-    NODES,
-    EVERYTHING,
-    NO_CPU_PARTIAL,
-    N_VARIANTS
-};
+enum { PLAIN, NODES, EVERYTHING, NO_CPU_PARTIAL, N_VARIANTS };
 
 static const char *const variant_names[N_VARIANTS] = {"plain", "nodes", "everything", "no-cpu-partial"};
 
@@ -208,8 +200,8 @@ main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     for (guint i = 0; i < G_N_ELEMENTS(kernels); i++)
         for (guint variant = 0; variant < N_VARIANTS; variant++) {
-            g_autofree char *path = g_strdup_printf("/invariants/%u.%u/%s", kernels[i] / 1000, kernels[i] % 1000,
-                                                    variant_names[variant]);
+            g_autofree char *path =
+                g_strdup_printf("/invariants/%u.%u/%s", kernels[i] / 1000, kernels[i] % 1000, variant_names[variant]);
             Case *k = g_new(Case, 1);
 
             *k = (Case){kernels[i], variant};

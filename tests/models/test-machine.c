@@ -43,8 +43,7 @@ test_machine_start(const TestMachine *test, guint64 seed)
     return mach_machine_new(test->topology, test->config, seed, 0, NULL, 0, 0);
 }
 
-typedef struct
-{
+typedef struct {
     Machine *machine;
     void (*body)(MachCpu *cpu, void *data);
     void *data;

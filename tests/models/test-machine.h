@@ -5,8 +5,7 @@
 #include "mach-machine.h"
 
 /* A machine for a test, from the text of its [machine] and [costs] groups; everything else has its default. */
-typedef struct
-{
+typedef struct {
     SimConfig *config;
     MachTopology *topology;
 } TestMachine;
