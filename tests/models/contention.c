@@ -241,7 +241,7 @@ contention_run(const TestMachine *test, const ContentionLoad *load, guint64 seed
     c->load = *load;
     for (guint i = 0; i < CONTENTION_CHECKPOINTS; i++)
         c->checkpoint[i] = (i + 1) * CHECKPOINT_US * SIM_US;
-    c->machine = mach_machine_new(test->topology, test->config, seed, 0, c->checkpoint, CONTENTION_CHECKPOINTS, 0);
+    c->machine = test_machine_start(test, seed, c->checkpoint, CONTENTION_CHECKPOINTS);
     c->machine->on_checkpoint = on_checkpoint;
     c->machine->on_checkpoint_data = c;
     c->rcu_kind = mach_rcu_register(c->machine, on_rcu, c);
@@ -291,7 +291,7 @@ contention_end(Contention *c)
     g_free(c->cpu);
     g_array_unref(c->rcu);
     slub_system_free(c->system);
-    mach_machine_free(c->machine);
+    test_machine_stop(c->machine);
     g_free(c);
 }
 

@@ -27,7 +27,7 @@ static void
 set_up(Fixture *f, const char *text, guint kernel)
 {
     test_machine_init(&f->test, text);
-    f->machine = test_machine_start(&f->test, 1);
+    f->machine = test_machine_start(&f->test, 1, NULL, 0);
     f->pages = page_allocator_new(f->machine, kernel);
 }
 
@@ -35,7 +35,7 @@ static void
 tear_down(Fixture *f)
 {
     page_allocator_free(f->pages);
-    mach_machine_free(f->machine);
+    test_machine_stop(f->machine);
     test_machine_clear(&f->test);
 }
 
