@@ -96,11 +96,11 @@ find_idle(const Sched *sched, const SchedCpu *near, const SchedTask *task)
     guint n_words = (domain->n_cpus + 63) / 64;
     SchedCpu *found = NULL;
 
-    /* The first word is visited twice: its upper bits first, the lower ones at the end. */
+    /* The first word comes again at the end, for its lower bits. */
     for (guint i = 0; i <= n_words; i++) {
         guint word = (near->domain_slot / 64 + i) % n_words;
         guint64 upper = ~G_GUINT64_CONSTANT(0) << near->domain_slot % 64;
-        guint64 bits = domain->idle[word] & (i == 0 ? upper : i == n_words ? ~upper : ~G_GUINT64_CONSTANT(0));
+        guint64 bits = domain->idle[word] & (i == 0 ? upper : ~G_GUINT64_CONSTANT(0));
 
         for (; bits; bits &= bits - 1) {
             SchedCpu *cpu = &sched->cpu[domain->cpu[word * 64 + (guint) __builtin_ctzll(bits)]];
