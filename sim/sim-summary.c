@@ -54,16 +54,31 @@ sim_runs_starts(const SimRuns *runs)
     return starts;
 }
 
+/* Runs are ordered by point. */
+static guint
+first_run_of(const SimRuns *runs, guint point)
+{
+    guint low = 0, high = runs->n_runs;
+
+    while (low < high) {
+        guint middle = low + (high - low) / 2;
+        if (runs->runs[middle].point < point)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 GArray *
 sim_runs_values(const SimRuns *runs, guint point, const char *start, const char *metric)
 {
     GArray *values = g_array_new(FALSE, FALSE, sizeof(double));
     double value;
 
-    for (guint i = 0; i < runs->n_runs; i++) {
+    for (guint i = first_run_of(runs, point); i < runs->n_runs && runs->runs[i].point == point; i++) {
         const SimRun *run = &runs->runs[i];
-        if (run->point == point && g_str_equal(run->start, start) &&
-            sim_record_find_metric(run->record, metric, &value))
+        if (g_str_equal(run->start, start) && sim_record_find_metric(run->record, metric, &value))
             g_array_append_val(values, value);
     }
     return values;

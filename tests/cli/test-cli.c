@@ -113,10 +113,10 @@ test_help(void)
 static void
 test_check(void)
 {
-    toy_write("good.scenario", GOOD, -1);
-    toy_write("bad.scenario", "[run]\nduration=1\n", -1);
-    toy_write("kind.scenario", GOOD "[plot p]\nkind=through\n", -1);
-    toy_write("lost.scenario", "[scenario]\npublished=lost.tsv\n[run]\nduration=1 ms\n", -1);
+    toy_write("good.scenario", GOOD);
+    toy_write("bad.scenario", "[run]\nduration=1\n");
+    toy_write("kind.scenario", GOOD "[plot p]\nkind=through\n");
+    toy_write("lost.scenario", "[scenario]\npublished=lost.tsv\n[run]\nduration=1 ms\n");
     expect("check good.scenario", 0, "good.scenario: good, 2 points\n", "");
     {
         g_auto(Outcome) outcome = run("check bad.scenario good.scenario kind.scenario lost.scenario", NULL);
@@ -132,7 +132,7 @@ test_check(void)
 static void
 test_show(void)
 {
-    toy_write("v.scenario", "[run]\nduration=1 ms\n[variant base]\n[variant fast]\ntoy.cost=5\n", -1);
+    toy_write("v.scenario", "[run]\nduration=1 ms\n[variant base]\n[variant fast]\ntoy.cost=5\n");
     expect("show v.scenario --variant slow", 2, "", "toy: scenario v has no variant 'slow'\n");
     expect("show v.scenario --variant fas", 2, "", "toy: scenario v has no variant 'fas'; did you mean fast?\n");
     {
@@ -149,7 +149,7 @@ test_show(void)
 static void
 test_list_and_names(void)
 {
-    toy_write("lib/good.scenario", GOOD, -1);
+    toy_write("lib/good.scenario", GOOD);
     g_setenv("SLUBSIM_SCENARIOS", "lib", TRUE);
     expect("list", 0, "good  Good one\n    Is it?\n", "");
     expect("check good", 0, "good: good, 2 points\n", "");
@@ -163,7 +163,7 @@ test_run(void)
     g_autofree char *list = NULL;
     g_auto(Outcome) outcome = {0};
 
-    toy_write("good.scenario", GOOD, -1);
+    toy_write("good.scenario", GOOD);
     outcome = run("run --quiet -j2 good.scenario", NULL);
     g_assert_cmpstr(outcome.err, ==, "");
     g_assert_cmpint(outcome.status, ==, 0);
@@ -184,7 +184,7 @@ test_equal_bytes(void)
 {
     g_autofree char *one = NULL, *eight = NULL, *again = NULL;
 
-    toy_write("good.scenario", GOOD, -1);
+    toy_write("good.scenario", GOOD);
     expect("run -q -j1 --out one good.scenario", 0, NULL, "");
     expect("run -q -j8 --out eight good.scenario", 0, NULL, "");
     one = toy_study_digest("one");
@@ -200,7 +200,7 @@ test_seed_option(void)
 {
     g_autofree char *by_option = NULL, *by_set = NULL, *other = NULL;
 
-    toy_write("good.scenario", GOOD, -1);
+    toy_write("good.scenario", GOOD);
     expect("run -q --no-charts --out a --seed 5 --replications 3 good.scenario", 0, NULL, "");
     expect("run -q --no-charts --out b --set run.seed=5 --set run.replications=3 good.scenario", 0, NULL, "");
     expect("run -q --no-charts --out c --seed 6 --replications 3 good.scenario", 0, NULL, "");
@@ -220,9 +220,8 @@ test_published(void)
 
     toy_write("p.tsv",
               "id\tvariant\taxis_value\tmetric\tvalue\tunit\tnote\n"
-              "A\tbase\t2\tlock_share_percent\t20\t%\t\nB\tbase\t4\tlock_share_percent\t20\t%\t\n",
-              -1);
-    toy_write("good.scenario", "[scenario]\npublished=p.tsv\n[run]\nduration=1 ms\n[sweep]\ntoy.cpus=2;8\n", -1);
+              "A\tbase\t2\tlock_share_percent\t20\t%\t\nB\tbase\t4\tlock_share_percent\t20\t%\t\n");
+    toy_write("good.scenario", "[scenario]\npublished=p.tsv\n[run]\nduration=1 ms\n[sweep]\ntoy.cpus=2;8\n");
     outcome = run("run -q --out out good.scenario", NULL);
     g_assert_cmpstr(outcome.err, ==, "");
     g_assert_cmpint(outcome.status, ==, 0);
@@ -239,8 +238,7 @@ test_hostile_texts(void)
     toy_write("h.scenario",
               "[scenario]\ntitle=" HOSTILE "\n[run]\nduration=1 ms\n[toy]\nsite=" HOSTILE
               "\n[plot t]\nkind=throughput\ntitle=" HOSTILE "\n[plot l]\nkind=lock-time\ntitle=" HOSTILE
-              "\n[plot m]\nkind=memory\ntitle=" HOSTILE "\n[plot w]\nkind=waits\ntitle=" HOSTILE "\n",
-              -1);
+              "\n[plot m]\nkind=memory\ntitle=" HOSTILE "\n[plot w]\nkind=waits\ntitle=" HOSTILE "\n");
     expect("run -q --out out h.scenario", 0, NULL, "");
     g_assert_true(g_file_test("out/charts/l.png", G_FILE_TEST_EXISTS));
     g_assert_false(g_file_test("hacked", G_FILE_TEST_EXISTS));
@@ -254,7 +252,7 @@ test_hostile_texts(void)
 static void
 write_gnuplot(const char *script)
 {
-    toy_write("bin/gnuplot", script, -1);
+    toy_write("bin/gnuplot", script);
     g_assert_cmpint(g_chmod("bin/gnuplot", 0700), ==, 0);
 }
 
@@ -272,7 +270,7 @@ test_gnuplot_failures(void)
         {"#!/bin/sh\nkill -9 $$\n", "gnuplot was killed by signal 9"},
     };
 
-    toy_write("good.scenario", GOOD, -1);
+    toy_write("good.scenario", GOOD);
     g_assert_cmpint(g_mkdir("bin", 0700), ==, 0);
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
         g_auto(Outcome) outcome = {0};
@@ -294,7 +292,7 @@ test_plot_failure(void)
 {
     g_autofree char *before = NULL, *after = NULL;
 
-    toy_write("good.scenario", GOOD, -1);
+    toy_write("good.scenario", GOOD);
     expect("run -q --out out good.scenario", 0, NULL, "");
     before = toy_study_digest("out");
     write_gnuplot("#!/bin/sh\nexit 1\n");
@@ -311,9 +309,9 @@ test_damaged_result(void)
 {
     g_auto(Outcome) outcome = {0};
 
-    toy_write("good.scenario", GOOD, -1);
+    toy_write("good.scenario", GOOD);
     expect("run -q --no-charts --out out good.scenario", 0, NULL, "");
-    toy_write("out/locks.tsv", "variant\ttoy.cpus\treplication\tstart\tsite\twait_ns\nbase\t2\t0\tcold\tx\tmuch\n", -1);
+    toy_write("out/locks.tsv", "variant\ttoy.cpus\treplication\tstart\tsite\twait_ns\nbase\t2\t0\tcold\tx\tmuch\n");
     outcome = run("plot out", NULL);
     g_assert_cmpint(outcome.status, ==, 2);
     g_assert_nonnull(strstr(outcome.err, "locks.tsv:2: 'much' in column 'wait_ns' is not a number"));
@@ -325,8 +323,8 @@ test_failures_leave_nothing(void)
 {
     g_autofree char *list = NULL;
 
-    toy_write("f.scenario", GOOD "[toy]\nfail_from=1\n", -1);
-    toy_write("p.scenario", GOOD "[plot p]\nkind=throughput\nmetric=absent\n", -1);
+    toy_write("f.scenario", GOOD "[toy]\nfail_from=1\n");
+    toy_write("p.scenario", GOOD "[plot p]\nkind=throughput\nmetric=absent\n");
     expect("run -q f.scenario --out out/f", 2, "",
            "toy: base, toy.cpus = 2, start cold, replication 1: toy fails as told\n");
     expect("run -q f.scenario --out f.scenario/x", 1, "", NULL);
@@ -357,7 +355,7 @@ test_interrupt(void)
     char begun[4];
     gsize n;
 
-    toy_write("hang.scenario", GOOD "[toy]\nhang=true\n", -1);
+    toy_write("hang.scenario", GOOD "[toy]\nhang=true\n");
     process = spawn("run -j2 hang.scenario --out out", NULL);
     g_assert_true(g_input_stream_read_all(g_subprocess_get_stderr_pipe(process), begun, sizeof begun, &n, NULL, NULL));
     g_assert_cmpuint(n, ==, sizeof begun);

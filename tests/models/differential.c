@@ -12,15 +12,13 @@ G_STATIC_ASSERT((guint) SLUB_LOCK_UNFREEZE == (guint) REF_LOCK_UNFREEZE_PARTIALS
 G_STATIC_ASSERT((guint) SLUB_LOCK_DEACTIVATE == (guint) REF_LOCK_DEACTIVATE_SLAB);
 G_STATIC_ASSERT((guint) SLUB_LOCK_SHRINK == (guint) REF_LOCK_SHRINK);
 
-enum
-{
+enum {
     ORDER = 1,
     FALLBACK_CHANCES = 1 << 20, /* the fast side's draw for the order */
     ANY_PARTIAL_CHANCES = 1024,
 };
 
-typedef enum
-{
+typedef enum {
     OP_ALLOC,
     OP_FREE,
     OP_ALLOC_BULK,
@@ -29,22 +27,19 @@ typedef enum
     OP_SHRINK,
 } OperationKind;
 
-typedef struct
-{
+typedef struct {
     OperationKind kind;
     guint n;
     gint node;
     SlabId slab[DIFFERENTIAL_BULK_MAX];
 } Operation;
 
-typedef struct
-{
+typedef struct {
     SlabId slab;
     RefObject *object;
 } LiveObject;
 
-struct _Differential
-{
+struct _Differential {
     const MachTopology *topology;
     Machine *machine;
     SlubSystem *system;
@@ -61,9 +56,9 @@ struct _Differential
     GArray *serials;   /* guint: slabs that were alive at the last whole comparison, and newer ones */
     SimRng rng;        /* both sides' chances */
     guint32 draw_any_partial, draw_order; /* of the present operation */
-    gint64 *starved_pages;  /* [n_nodes] pages taken away; -1 = node not starved */
-    gint64 *blocks_left;    /* [n_nodes] blocks that the acting CPU could get as its operation began */
-    gint64 *slabs_at_start; /* [n_nodes] */
+    gint64 *starved_pages;                /* [n_nodes] pages taken away; -1 = node not starved */
+    gint64 *blocks_left;                  /* [n_nodes] blocks that the acting CPU could get as its operation began */
+    gint64 *slabs_at_start;               /* [n_nodes] */
 };
 
 G_GNUC_PRINTF(2, 3)
@@ -191,8 +186,8 @@ begin(Differential *d, guint cpu, OperationKind kind, guint n, gint node)
     d->draw_any_partial = (guint32) sim_rng_below(&d->rng, ANY_PARTIAL_CHANCES);
     d->draw_order = (guint32) sim_rng_below(&d->rng, FALLBACK_CHANCES);
     for (guint i = 0; i < n_nodes; i++) {
-        d->blocks_left[i] = (d->system->pages->zone[i].free_pages >> ORDER) +
-                            d->system->pages->pcp[cpu * n_nodes + i].blocks[ORDER];
+        d->blocks_left[i] =
+            (d->system->pages->zone[i].free_pages >> ORDER) + d->system->pages->pcp[cpu * n_nodes + i].blocks[ORDER];
         d->slabs_at_start[i] = d->cache->node[i].n_slabs;
     }
 }
@@ -261,7 +256,7 @@ differential_new(const TestMachine *test, const DifferentialSettings *settings, 
     d->topology = topology;
     d->settings = *settings;
     d->name = name;
-    d->machine = test_machine_start(test, seed);
+    d->machine = test_machine_start(test, seed, NULL, 0);
     d->system = slub_system_new(d->machine, settings->kernel, settings->defrag_percent, &error);
     g_assert_no_error(error);
     d->system->draw = draw_fast;
@@ -600,6 +595,6 @@ differential_free(Differential *d)
     g_free(d->slabs_at_start);
     ref_slub_free_all(d->ref);
     slub_system_free(d->system);
-    mach_machine_free(d->machine);
+    test_machine_stop(d->machine);
     g_free(d);
 }

@@ -14,14 +14,12 @@
 
 typedef struct _Differential Differential;
 
-enum
-{
+enum {
     DIFFERENTIAL_BULK_MAX = 64,
     DIFFERENTIAL_COMPARE_EVERY = 193, /* operations between two whole comparisons */
 };
 
-typedef struct
-{
+typedef struct {
     guint kernel; /* SLAB_KERNEL */
     guint objects, fallback_objects;
     guint min_partial, cpu_partial, cpu_partial_slabs;

@@ -5,9 +5,8 @@
 /* Long random operation sequences on the allocator and on the reference. A test case is one kernel release on one
  * machine; it goes through every combination of the settings below. */
 
-enum
-{
-    KEEP_FULL = 3,      /* slabs' worth of objects beyond what the node lists may keep */
+enum {
+    KEEP_FULL = 3, /* slabs' worth of objects beyond what the node lists may keep */
     OPERATIONS_MIN = 900,
 };
 
@@ -17,8 +16,7 @@ static const guint kernels[] = {
     SLAB_KERNEL(6, 9),  SLAB_KERNEL(6, 10), SLAB_KERNEL(6, 12), SLAB_KERNEL(6, 14),
 };
 
-static const struct
-{
+static const struct {
     const char *name, *text;
 } machines[] = {
     {"one-node", "[machine]\nsockets = 1\ncores_per_l3 = 3\n"},
@@ -30,8 +28,7 @@ static const struct
 static const guint objects_per_slab[] = {1, 2, 3, 16, 64};
 static const guint min_partials[] = {0, 1, 5, 64};
 
-typedef enum
-{
+typedef enum {
     CPU_PARTIAL_NONE,
     CPU_PARTIAL_ZERO,
     CPU_PARTIAL_DEFAULT,
@@ -39,13 +36,11 @@ typedef enum
     N_CPU_PARTIALS
 } CpuPartial;
 
-typedef struct
-{
+typedef struct {
     guint kernel, machine;
 } Case;
 
-typedef struct
-{
+typedef struct {
     Differential *d;
     SimRng rng;
     guint n_cpus, n_nodes, cpu;
@@ -163,8 +158,8 @@ choose_load(Load *load, const DifferentialSettings *settings)
     load->with_node = percents[below(load, 3)];
     load->bulk = percent(load, 50) ? 0 : 20;
     load->rare = percent(load, 30) ? 0 : 60;
-    load->target = settings->objects * (settings->min_partial * load->n_nodes + settings->cpu_partial_slabs / 2 +
-                                        KEEP_FULL * load->n_cpus);
+    load->target = settings->objects *
+                   (settings->min_partial * load->n_nodes + settings->cpu_partial_slabs / 2 + KEEP_FULL * load->n_cpus);
 }
 
 static void
@@ -219,7 +214,9 @@ test_case(gconstpointer data)
                     .fallback_objects = MAX(objects_per_slab[o] / 2, 1),
                     .min_partial = min_partials[m],
                     .fallback_chance = round % 3 == 0 ? 0.25 : 0,
-                    .defrag_percent = round % 5 == 0 ? 0 : round % 5 == 1 ? 50 : 100,
+                    .defrag_percent = round % 5 == 0   ? 0
+                                      : round % 5 == 1 ? 50
+                                                       : 100,
                 };
                 g_autofree char *name = NULL;
 

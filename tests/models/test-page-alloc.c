@@ -8,8 +8,7 @@
  * watermark sqrt(16 * 4194304) kB = 2048 pages + 0.1 % of 1048576 = 3096, so high is 3096 / 4 = 774 from 5.14 on; and
  * high_max, from 6.7 on, is 1048576 / 8 / 4 = 32768. */
 
-enum
-{
+enum {
     N_PAGES = 1048576,
     BATCH = 63,
     HIGH = 774,
@@ -18,8 +17,7 @@ enum
 
 static const char *const four_cpus = "[machine]\nsockets = 1\ncores_per_l3 = 4\nmemory_per_node = 4G\n";
 
-typedef struct
-{
+typedef struct {
     TestMachine test;
     Machine *machine;
     PageAllocator *pages;
@@ -29,7 +27,7 @@ static void
 set_up(Fixture *f, const char *text, guint kernel)
 {
     test_machine_init(&f->test, text);
-    f->machine = test_machine_start(&f->test, 1);
+    f->machine = test_machine_start(&f->test, 1, NULL, 0);
     f->pages = page_allocator_new(f->machine, kernel);
 }
 
@@ -37,13 +35,12 @@ static void
 tear_down(Fixture *f)
 {
     page_allocator_free(f->pages);
-    mach_machine_free(f->machine);
+    test_machine_stop(f->machine);
     test_machine_clear(&f->test);
 }
 
 /* Runs `first` on CPU 0 and, when not NULL, `second` on CPU 1 after it. */
-typedef struct
-{
+typedef struct {
     Fixture *fixture;
     void (*on_cpu[2])(Fixture *f, MachCpu *cpu);
 } Script;
@@ -132,18 +129,17 @@ static void
 test_batch(void)
 {
     /* b = min(zone pages / 1024, pages of 1 MiB) / 4, at least 1; 2^floor(log2(b + b / 2)) - 1, at least 1. */
-    static const struct
-    {
+    static const struct {
         const char *memory, *page_size;
         guint batch;
     } rows[] = {
-        {"16M", "4K", 1},  {"32M", "4K", 1}, {"64M", "4K", 3},  {"256M", "4K", 15},  {"512M", "4K", 31},
-        {"1G", "4K", 63},  {"1024G", "4K", 63},     {"32G", "64K", 3}, {"32G", "16K", 15},
+        {"16M", "4K", 1}, {"32M", "4K", 1},    {"64M", "4K", 3},  {"256M", "4K", 15}, {"512M", "4K", 31},
+        {"1G", "4K", 63}, {"1024G", "4K", 63}, {"32G", "64K", 3}, {"32G", "16K", 15},
     };
 
     for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
-        g_autofree char *text = g_strdup_printf("[machine]\nmemory_per_node = %s\npage_size = %s\n", rows[i].memory,
-                                                rows[i].page_size);
+        g_autofree char *text =
+            g_strdup_printf("[machine]\nmemory_per_node = %s\npage_size = %s\n", rows[i].memory, rows[i].page_size);
         Fixture f;
 
         set_up(&f, text, SLAB_KERNEL(6, 1));
@@ -434,8 +430,7 @@ alloc_5000(Fixture *f, MachCpu *cpu)
 static void
 free_5000(Fixture *f, MachCpu *cpu)
 {
-    static const struct
-    {
+    static const struct {
         guint n_frees, high_after;
     } rounds[] = {{774, 774 + 63}, {774, 1548 + 63}, {1548, 2016 + 63}};
 
@@ -580,8 +575,9 @@ random_use(Fixture *f, MachCpu *cpu)
             g_assert_cmpuint(pcp->high, >=, f->pages->zone[0].high_min);
             g_assert_cmpuint(pcp->high, <=, f->pages->zone[0].high_max);
         }
-        expect_count(f, 0, f->pages->pcp[0].blocks[0] + 2 * f->pages->pcp[0].blocks[1] +
-                               4 * f->pages->pcp[0].blocks[2] + 8 * f->pages->pcp[0].blocks[3],
+        expect_count(f, 0,
+                     f->pages->pcp[0].blocks[0] + 2 * f->pages->pcp[0].blocks[1] + 4 * f->pages->pcp[0].blocks[2] +
+                         8 * f->pages->pcp[0].blocks[3],
                      n_held);
     }
 }

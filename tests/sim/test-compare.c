@@ -18,7 +18,7 @@ published(const char *rows)
     g_autoptr(GError) error = NULL;
     SimTable *table;
 
-    toy_write("p.tsv", text, -1);
+    toy_write("p.tsv", text);
     table = sim_published_read("p.tsv", &error);
     g_assert_no_error(error);
     return table;
@@ -65,7 +65,7 @@ test_read_errors(void)
 
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
         g_autoptr(GError) error = NULL;
-        toy_write("p.tsv", cases[i].text, -1);
+        toy_write("p.tsv", cases[i].text);
         g_assert_null(sim_published_read("p.tsv", &error));
         g_assert_error(error, SIM_ERROR, SIM_ERROR_PARSE);
         g_assert_cmpstr(error->message, ==, cases[i].message);

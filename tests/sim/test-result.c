@@ -190,7 +190,7 @@ test_manifest(void)
     g_assert_true(g_file_get_contents("out/metrics.tsv", &bytes, &length, NULL));
     real_sum = g_compute_checksum_for_data(G_CHECKSUM_SHA256, (const guchar *) bytes, length);
     g_assert_cmpstr(sum, ==, real_sum);
-    toy_write("out/manifest.ini", "[result]\nformat=2\n", -1);
+    toy_write("out/manifest.ini", "[result]\nformat=2\n");
     g_assert_null(sim_result_read_manifest("out", &error));
     g_assert_error(error, SIM_ERROR, SIM_ERROR_PARSE);
 }
@@ -231,13 +231,13 @@ test_foreign_files(void)
     g_autoptr(SimRuns) runs = NULL;
     g_autoptr(GError) error = NULL;
 
-    toy_write("out/thesis.txt", "years of work", -1);
+    toy_write("out/thesis.txt", "years of work");
     g_assert_null(sim_result_begin("out", &error));
     g_assert_error(error, SIM_ERROR, SIM_ERROR_IO);
     g_clear_error(&error);
     g_assert_cmpint(g_remove("out/thesis.txt"), ==, 0);
     runs = write_study(plan, "out", NULL);
-    toy_write("out/thesis.txt", "years of work", -1);
+    toy_write("out/thesis.txt", "years of work");
     g_assert_null(sim_result_begin("out", &error));
     g_assert_nonnull(strstr(error->message, "thesis.txt"));
     g_assert_true(g_file_test("out/metrics.tsv", G_FILE_TEST_EXISTS));
@@ -277,7 +277,7 @@ test_unusable_targets(void)
 {
     static const char *const targets[] = {"file", "file/below", "/proc/slubsim/out"};
 
-    toy_write("file", "x", -1);
+    toy_write("file", "x");
     for (guint i = 0; i < G_N_ELEMENTS(targets); i++) {
         g_autoptr(GError) error = NULL;
         g_assert_null(sim_result_begin(targets[i], &error));

@@ -4,6 +4,7 @@
 #include <ftw.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 static const SimKeySpec toy_keys[] = {
@@ -55,7 +56,7 @@ toy_add_test(const char *path, void (*test)(void))
 }
 
 void
-toy_write(const char *name, const char *text)
+toy_write_bytes(const char *name, const char *bytes, gsize n_bytes)
 {
     g_autofree char *folder = g_path_get_dirname(name);
     g_assert_cmpint(g_mkdir_with_parents(folder, 0700), ==, 0);
@@ -63,8 +64,14 @@ toy_write(const char *name, const char *text)
     remove(name);
     FILE *file = fopen(name, "wb");
     g_assert_nonnull(file);
-    g_assert_cmpint(fputs(text, file), >=, 0);
+    g_assert_cmpuint(fwrite(bytes, 1, n_bytes, file), ==, n_bytes);
     g_assert_cmpint(fclose(file), ==, 0);
+}
+
+void
+toy_write(const char *name, const char *text)
+{
+    toy_write_bytes(name, text, strlen(text));
 }
 
 SimPlan *

@@ -13,6 +13,7 @@ void toy_add_test(const char *path, void (*test)(void));
 
 /* Writes a file; folders in its name are made. */
 void toy_write(const char *name, const char *text);
+void toy_write_bytes(const char *name, const char *bytes, gsize n_bytes);
 
 /* Writes toy.scenario and loads it. */
 SimPlan *toy_load(const char *text, const char *const *sets, GError **error);

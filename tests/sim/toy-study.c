@@ -10,7 +10,7 @@ toy_study_plan(const char *text)
     g_autoptr(GError) error = NULL;
     SimPlan *plan;
 
-    toy_write("study.scenario", text, -1);
+    toy_write("study.scenario", text);
     plan = sim_plan_load(toy_experiment.schema, "study.scenario", NULL, &toy_experiment, &error);
     g_assert_no_error(error);
     return plan;
