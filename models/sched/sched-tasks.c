@@ -154,6 +154,7 @@ sched_wake(SchedCpu *waker, SchedTask *task, gboolean is_sync)
     add_runnable(target, 1);
     rouse(target, mach_now(waker->mach) + config->idle_exit);
     mach_spend(waker->mach, config->wake_up);
+    sim_private(waker->mach->engine, waker->mach->agent);
 }
 
 /* Whether `queue` has a task that may run on `cpu`; `ret_previous` is the one before it, NULL for the first. */
@@ -267,6 +268,7 @@ run_cpu(SimAgent *agent)
         task->state = SCHED_RUNNING;
         cpu->count[cpu->phase].switches++;
         mach_spend(cpu->mach, sched->config.context_switch);
+        sim_private(agent->engine, agent);
         cpu->slice_end = mach_now(cpu->mach) + sched->config.slice;
         sched->run(cpu, task);
     }

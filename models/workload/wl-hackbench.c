@@ -211,6 +211,7 @@ spend_call(const Hackbench *hack, SchedCpu *cpu, HackTask *task, gboolean is_sha
     SimTime cost = task->is_sender ? hack->send_ps : hack->recv_ps;
     guint64 permille = 1000 - hack->spread_permille + sim_rng_below(&task->spread, 2 * hack->spread_permille + 1);
 
+    sim_private(cpu->mach->engine, cpu->mach->agent);
     mach_compute(cpu->mach, cost * (SimTime) permille / 1000, is_shared);
     task->is_in_call = TRUE;
 }
