@@ -265,6 +265,7 @@ run_cpu(SimAgent *agent)
 
     while ((task = next_task(cpu))) {
         set_busy(cpu, TRUE);
+        sched_note_sibling(cpu);
         task->state = SCHED_RUNNING;
         cpu->count[cpu->phase].switches++;
         mach_spend(cpu->mach, sched->config.context_switch);

@@ -206,26 +206,26 @@ hack_wake_reader(SchedCpu *cpu, HackChannel *channel)
 
 /* The part of a call that is its own. */
 static void
-spend_call(const Hackbench *hack, SchedCpu *cpu, HackTask *task, gboolean is_shared)
+spend_call(const Hackbench *hack, SchedCpu *cpu, HackTask *task)
 {
     SimTime cost = task->is_sender ? hack->send_ps : hack->recv_ps;
     guint64 permille = 1000 - hack->spread_permille + sim_rng_below(&task->spread, 2 * hack->spread_permille + 1);
 
     sim_private(cpu->mach->engine, cpu->mach->agent);
-    mach_compute(cpu->mach, cost * (SimTime) permille / 1000, is_shared);
+    mach_compute(cpu->mach, cost * (SimTime) permille / 1000, cpu->is_shared);
     task->is_in_call = TRUE;
 }
 
 /* One call, FALSE when the task has left the CPU in its middle. */
 static gboolean
-make_call(Hackbench *hack, SchedCpu *cpu, HackTask *task, gboolean *is_shared)
+make_call(Hackbench *hack, SchedCpu *cpu, HackTask *task)
 {
     HackChannel *channel = &hack->channel[task->channel];
 
     if (!task->is_in_call)
-        spend_call(hack, cpu, task, *is_shared);
+        spend_call(hack, cpu, task);
     sched_sync(cpu);
-    *is_shared = sched_sibling_is_busy(cpu);
+    sched_note_sibling(cpu);
     if (sched_preempt(cpu, &task->task))
         return FALSE;
     if (!(task->is_sender ? hack->transport->write : hack->transport->read)(hack, cpu, task, channel))
@@ -243,10 +243,9 @@ static void
 run_task(SchedCpu *cpu, SchedTask *sched_task)
 {
     HackTask *task = (HackTask *) sched_task;
-    gboolean is_shared = sched_sibling_is_busy(cpu); /* the CPU is in order at the start */
 
     while (task->n_left > 0)
-        if (!make_call(cpu->sched->data, cpu, task, &is_shared) || !sched_poll(cpu))
+        if (!make_call(cpu->sched->data, cpu, task) || !sched_poll(cpu))
             return;
     sched_sync(cpu);
     sched_end(cpu, sched_task);
