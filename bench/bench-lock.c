@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* 224 clients on one first-in-first-out lock, each thinking for an exponential time and holding for a constant one:
  * sim-lock with its statistics on, under step agents and under fibers, beside a bare loop of two events an acquisition
- * (arrival, end of hold) on a tournament tree with a ring of waiters. All draw the same numbers from the same stream. */
+ * (arrival, end of hold) on a tournament tree with a ring of waiters. All draw the same numbers from the same stream.
+ */
 #include "bench.h"
 #include "sim-lock.h"
 #include "sim-rng.h"
