@@ -56,6 +56,6 @@ case "${1:-build}" in
     build) echo "Built build/models/slubsim" ;;
     demo) run_demo ;;
     test) run_tests ;;
-    bench) bench/run.sh ;;
+    bench) bench/run.sh build ;;
     *) echo "usage: $0 [demo|test|bench]" >&2; exit 2 ;;
 esac
