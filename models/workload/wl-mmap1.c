@@ -6,7 +6,7 @@
  *   6.4, 6.5  map: VMA and its lock, the same reservation; unmap: two single nodes
  *   from 6.6  one node each, nothing reserved
  * The replaced leaf is freed through RCU, from 6.4 on the VMA with its lock too. All other work of the two system calls
- * is one computing time. Left out: VMA merging, page tables (never touched), memcg charging. */
+ * is one computing time. Left out: VMA merging, page tables (never touched). */
 #include "workload.h"
 
 enum
@@ -61,8 +61,8 @@ free_vma_rcu(MachCpu *cpu, guint32 vma, guint32 vma_lock, void *data)
 {
     Mmap1 *w = data;
 
-    slub_free(w->vma_lock, cpu, vma_lock);
-    slub_free(w->vma, cpu, vma);
+    world_free_accounted(w->world, w->vma_lock, cpu, vma_lock);
+    world_free_accounted(w->world, w->vma, cpu, vma);
 }
 
 static void
@@ -108,9 +108,9 @@ iterate(Process *p)
     SlabId vma, vma_lock = 0, side = 0;
 
     compute(p);
-    vma = slub_alloc(w->vma, cpu);
+    vma = world_alloc_accounted(w->world, w->vma, cpu);
     if (w->vma_lock)
-        vma_lock = slub_alloc(w->vma_lock, cpu);
+        vma_lock = world_alloc_accounted(w->world, w->vma_lock, cpu);
     if (w->n_bulk)
         store_reserved(p, NULL);
     else
@@ -127,7 +127,7 @@ iterate(Process *p)
     if (w->vma_lock)
         mach_call_rcu(cpu, w->vma_kind, vma, vma_lock);
     else
-        slub_free(w->vma, cpu, vma);
+        world_free_accounted(w->world, w->vma, cpu, vma);
     if (side)
         slub_free(w->maple_node, cpu, side);
 }

@@ -3,3 +3,5 @@
  * different meanings of WORKLOAD. */
 WORKLOAD(mmap1)
 WORKLOAD(hackbench)
+WORKLOAD(microbench)
+WORKLOAD(kmalloc_accounted)
