@@ -59,10 +59,13 @@ make_exts(Memcg *memcg, MemcgCache *cache, MachCpu *cpu, SlabId id)
         mach_spend(cpu, cache->ext.vector_bytes * cpu->machine->costs.memset_byte);
     made.toucher = cpu->id;
     sim_sync(cpu->engine, cpu->agent);
-    if (!memcg->slab[id].exists)
+    if (!memcg->slab[id].exists) {
         memcg->slab[id] = made;
-    else if (cache->ext.place == SLAB_EXT_ARRAY) /* another CPU was first */
+        cache->n_inside += cache->ext.place != SLAB_EXT_ARRAY;
+    } else if (cache->ext.place == SLAB_EXT_ARRAY) {
+        /* Another CPU was first. */
         free_array(memcg, cache, cpu, made, node);
+    }
 }
 
 void
@@ -87,6 +90,8 @@ memcg__on_discard(SlubCache *cache, MachCpu *cpu, SlabId id, void *data)
     memcg->slab[id].exists = FALSE;
     if (memcg->cache[cache->index].ext.place == SLAB_EXT_ARRAY)
         free_array(memcg, &memcg->cache[cache->index], cpu, slab, slub_slab_node(cache, id));
+    else
+        memcg->cache[cache->index].n_inside--;
 }
 
 /* In order; the line's way from the CPU that wrote last. */
@@ -118,6 +123,8 @@ void
 memcg__ext_clear(Memcg *memcg, MachCpu *cpu, SlabId id)
 {
     sim_sync(cpu->engine, cpu->agent);
+    if (!memcg->slab[id].exists)
+        return;
     touch(memcg, cpu, id);
     mach_spend(cpu, cpu->machine->costs.objext_clear);
 }

@@ -52,7 +52,7 @@ typedef struct {
 typedef struct {
     SlabExt ext;
     SlubCache *array_cache;
-    gint64 n_arrays; /* alive */
+    gint64 n_arrays, n_inside; /* slabs alive whose exts are in an array, in the slab */
 } MemcgCache;
 
 struct _Memcg {
@@ -91,6 +91,7 @@ void memcg__on_new_slab(SlubCache *cache, MachCpu *cpu, SlabId id, void *data);
 void memcg__on_discard(SlubCache *cache, MachCpu *cpu, SlabId id, void *data);
 /* Makes the slab's exts if need be, and writes the object's. */
 void memcg__ext_set(Memcg *memcg, const SlubCache *cache, MachCpu *cpu, SlabId id);
+/* Looks the object's ext up and clears it; a slab without exts costs nothing. */
 void memcg__ext_clear(Memcg *memcg, MachCpu *cpu, SlabId id);
 
 #endif

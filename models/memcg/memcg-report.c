@@ -25,21 +25,16 @@ memcg_counter_pages(const MemcgGroup *group, guint level)
 void
 memcg_report(const Memcg *memcg, SimRecord *record)
 {
-    gint64 array_bytes = 0, slab_bytes = 0;
+    gint64 array_bytes = 0, saved_bytes = 0;
 
     for (guint i = 0; i < MEMCG_N_STATS; i++)
         sim_record_add_metric(record, memcg_stat_name(i), (double) memcg_stat(memcg, i));
-    for (guint i = 0; i < memcg->n_caches; i++)
+    for (guint i = 0; i < memcg->n_caches; i++) {
         array_bytes += memcg->cache[i].n_arrays * memcg->cache[i].ext.array_bytes;
-    for (guint i = 0; i < memcg->system->n_caches; i++) {
-        const SlubCache *cache = memcg->system->cache[i];
-        gint64 bytes = (gint64) memcg->system->machine->topology->page_size_bytes << cache->geometry.order;
-
-        for (guint n = 0; n < memcg->system->machine->topology->n_nodes; n++)
-            slab_bytes += cache->node[n].n_slabs * bytes;
+        saved_bytes += memcg->cache[i].n_inside * memcg->cache[i].ext.array_bytes;
     }
     sim_record_add_metric(record, "obj_ext_array_bytes", (double) array_bytes);
-    sim_record_add_metric(record, "slab_end_bytes", (double) slab_bytes);
+    sim_record_add_metric(record, "obj_ext_saved_bytes", (double) saved_bytes);
 }
 
 char *

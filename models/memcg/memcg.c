@@ -207,8 +207,7 @@ memcg__slab_free(Memcg *memcg, SlubCache *cache, MachCpu *cpu, SlabId object, Me
     const MachCosts *costs = &cpu->machine->costs;
     gint bytes = (gint) memcg__full_size(cache);
 
-    if (charged || memcg->settings.ext.profiling)
-        memcg__ext_clear(memcg, cpu, object);
+    memcg__ext_clear(memcg, cpu, object);
     if (memcg->settings.ext.profiling)
         mach_spend(cpu, costs->alloc_tag);
     if (charged) {

@@ -107,6 +107,8 @@ memcg_slab_alloc(Memcg *memcg, SlubCache *cache, MachCpu *cpu, MemcgTask *task, 
     return slub_alloc(cache, cpu);
 }
 
+/* kmem_cache_free() of any object of a system under accounting: one that was not charged costs a look when its slab has
+ * exts. */
 static inline void
 memcg_slab_free(Memcg *memcg, SlubCache *cache, MachCpu *cpu, SlabId object, MemcgGroup *charged)
 {
@@ -121,7 +123,8 @@ guint64 memcg_stat(const Memcg *memcg, MemcgStat stat); /* of all CPUs */
 /* Pages on the memory counter of `level` of a group's path, 0 = its own. */
 gint64 memcg_counter_pages(const MemcgGroup *group, guint level);
 
-/* Adds page_counter, stock and ext metrics to a record. */
+/* Adds to a record the counts of MemcgStat since the start, and at the end the bytes of arrays, and of arrays not needed
+ * as the slabs themselves hold the exts. */
 void memcg_report(const Memcg *memcg, SimRecord *record);
 
 /* Why counters, stocks and objects contradict each other; NULL when each page charged is found in an object, a stock or

@@ -69,7 +69,7 @@ run_round(Thread *t)
     if (b->is_shuffled)
         shuffle(t);
     for (guint i = 0; i < b->batch; i++)
-        memcg_slab_free(memcg, b->cache, t->cpu, t->object[i], charged);
+        memcg_slab_free(b->world->memcg, b->cache, t->cpu, t->object[i], charged);
     mach_compute(t->cpu, b->batch * b->overhead, mach_sibling_is_busy(t->cpu));
 }
 
