@@ -389,12 +389,20 @@ idle_share(const Hackbench *hack)
     return 1 - share(busy, all);
 }
 
+static SimTime
+ended_at(const void *state)
+{
+    const Hackbench *hack = state;
+
+    return hack->sched->n_live ? SIM_TIME_MAX : hack->sched->ended_at;
+}
+
 static void
 report(World *world, void *state, SimRecord *record)
 {
     const Hackbench *hack = state;
     SchedCounts count = sched_counts(hack->sched, SCHED_MEASURED);
-    SimTime until = hack->sched->n_live ? world->end : MIN(hack->sched->ended_at, world->end);
+    SimTime until = MIN(ended_at(hack), world->end);
     guint64 n_messages = 0, n_frees = 0, n_same_cpu = 0;
 
     for (guint i = 0; i < hack->sched->n_cpus; i++) {
@@ -439,6 +447,7 @@ const Workload workload_hackbench = {
     .cache_names = cache_names,
     .check = check,
     .setup = setup,
+    .ended_at = ended_at,
     .report = report,
     .free = hack_free,
 };
