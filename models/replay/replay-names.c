@@ -98,30 +98,59 @@ vote(guint32 *site, guint number)
     site[1] = site[0] == number + 1 ? site[1] + 1 : site[1] - 1;
 }
 
+static void
+learn_page(ReplayNames *names, guint64 ptr, guint number)
+{
+    *replay_table_add(&names->pages, (ptr >> PAGE_SHIFT) + 1) = number + 1;
+}
+
+/* Allocations without a name give their site something to be found by; those with one give their page. */
+static void
+learn_alloc(ReplayNames *names, const KmemEvent *event)
+{
+    gint number = event->cache.text || event->is_kmalloc ? replay_names_find(names, event) : -1;
+    guint64 key;
+
+    if (number >= 0)
+        learn_page(names, event->ptr, (guint) number);
+    if (number >= 0 || event->is_kmalloc || !event->site.text)
+        return;
+    key = site_key(event);
+    split(event->ptr >> PAGE_SHIFT, replay_table_add(&names->sites, key) + 2);
+    split(key, replay_table_add(&names->objects, event->ptr));
+}
+
+static void
+learn_free(ReplayNames *names, const KmemEvent *event)
+{
+    guint32 *object = replay_table_find(&names->objects, event->ptr);
+
+    if (event->cache.text) {
+        guint number = replay_names_intern(names, event->cache.text, event->cache.n_bytes);
+
+        learn_page(names, event->ptr, number);
+        if (object)
+            vote(replay_table_add(&names->sites, join(object)), number);
+    }
+    if (object)
+        replay_table_remove(&names->objects, object);
+}
+
 void
 replay_names_learn(ReplayNames *names, const KmemEvent *event)
 {
-    if (event->is_kmalloc || (event->op != KMEM_ALLOC && event->op != KMEM_FREE))
-        return;
-    if (event->op == KMEM_ALLOC && !event->cache.text && event->site.text) {
-        guint64 key = site_key(event);
-        guint32 *site = replay_table_add(&names->sites, key);
+    guint64 *nameless = &names->nameless[event->cpu];
 
-        split(event->ptr >> PAGE_SHIFT, site + 2);
-        split(key, replay_table_add(&names->objects, event->ptr));
-    } else if (event->op == KMEM_FREE) {
-        guint32 *object = replay_table_find(&names->objects, event->ptr);
-
-        if (event->cache.text) {
-            guint number = replay_names_intern(names, event->cache.text, event->cache.n_bytes);
-
-            *replay_table_add(&names->pages, (event->ptr >> PAGE_SHIFT) + 1) = number + 1;
-            if (object)
-                vote(replay_table_add(&names->sites, join(object)), number);
-        }
-        if (object)
-            replay_table_remove(&names->objects, object);
-    }
+    /* A free whose slow path follows on its CPU is named by the probe there. */
+    if (event->op == KMEM_PROBE && event->probe == KMEM_PROBE_FREE_SLOW && *nameless &&
+        !replay_table_find(&names->pages, *nameless))
+        *replay_table_add(&names->pages, *nameless) =
+            replay_names_intern(names, event->cache.text, event->cache.n_bytes) + 1;
+    *nameless = event->op == KMEM_FREE && !event->cache.text ? (event->ptr >> PAGE_SHIFT) + 1 : 0;
+    if (event->op == KMEM_ALLOC)
+        learn_alloc(names, event);
+    else if (event->op == KMEM_FREE)
+        learn_free(names, event);
 }
 
 /* Sites whose objects were never freed: by another object of the same page. */
@@ -139,9 +168,7 @@ replay_names_learned(ReplayNames *names)
         }
     }
     replay_table_clear(&names->objects);
-    replay_table_clear(&names->pages);
     replay_table_init(&names->objects, 2);
-    replay_table_init(&names->pages, 1);
 }
 
 static gint
@@ -182,4 +209,12 @@ replay_names_find(ReplayNames *names, const KmemEvent *event)
     name = g_strdup_printf("%.*s:%u", (int) event->site.n_bytes, event->site.text ? event->site.text : "",
                            event->bytes_alloc);
     return (gint) replay_names_intern(names, name, strlen(name));
+}
+
+gint
+replay_names_find_by_page(const ReplayNames *names, guint64 ptr)
+{
+    const guint32 *page = replay_table_find(&names->pages, (ptr >> PAGE_SHIFT) + 1);
+
+    return page ? (gint) *page - 1 : -1;
 }

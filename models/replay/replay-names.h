@@ -16,6 +16,7 @@ typedef struct {
     ReplayTable sites;    /* hash of call site and size -> number + 1, votes, page (low, high) of one object */
     ReplayTable objects;  /* learning: live object -> site key (low, high) */
     ReplayTable pages;    /* learning: page of a freed object -> number + 1 */
+    guint64 nameless[KMEM_MAX_CPUS]; /* learning: page + 1 of the last free, when it named no cache */
     guint kmalloc[4][32]; /* number + 1 by type and class */
     guint64 n_padded;     /* kmalloc objects of a size that is no class: slab debugging */
 } ReplayNames;
@@ -34,5 +35,9 @@ void replay_names_learned(ReplayNames *names);
 /* Number of an event's cache; -1 when the event does not tell (kfree) or the object is not from a slab. Call sites
  * that were not learned make a name of their own. */
 gint replay_names_find(ReplayNames *names, const KmemEvent *event);
+
+/* The cache of another object on the same page, as the first pass saw it; -1 without one. For frees that name no
+ * cache, of objects from before the trace. */
+gint replay_names_find_by_page(const ReplayNames *names, guint64 ptr);
 
 #endif

@@ -11,6 +11,10 @@ void replay_start_cache(Replay *replay, ReplayCache *cache, guint start);
  * with an object in use. */
 SlabId replay_start_slab(Replay *replay, ReplayCache *cache, guint start, guint64 recorded_slab, guint node);
 
+/* Before an allocation: while a CPU still hands out objects of the slab it had at the beginning, as the recorded
+ * pointers show, that slab's freelist is at least so long; when it moves on, it was not longer. */
+void replay_start_reveal(Replay *replay, ReplayCache *cache, guint cpu, const guint64 *ptrs, guint n);
+
 static inline MachCpu *
 replay_cpu(const Replay *replay, guint start, guint cpu, guint copy)
 {

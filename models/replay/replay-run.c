@@ -288,6 +288,7 @@ replay_run(const ReplayRequest *request, GError **error)
         .seed = request->seed,
         .n_copies = request->n_copies,
         .n_traced_cpus = run->recorded_cpus,
+        .reads_first_slabs = !run->catalog->is_changed && request->n_copies == 1,
         .follow_until_ns = follow_until(request, &extent),
     };
     run->replay = replay_new(&params, run->catalog, &run->names, topology, error);

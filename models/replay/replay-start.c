@@ -162,3 +162,47 @@ replay_start_slab(Replay *replay, ReplayCache *cache, guint start, guint64 recor
     row[start] = id;
     return id;
 }
+
+/* Makes the CPU's own freelist as long as the trace shows it. */
+static void
+set_freelist(SlubCache *slub, guint cpu, guint n_free)
+{
+    SlubCpu *c = &slub->cpu[cpu];
+
+    c->n_objects += (gint64) c->free - (gint64) n_free;
+    c->free = n_free;
+}
+
+static void
+reveal(Replay *replay, ReplayCache *cache, guint start, guint cpu, guint n_leading, gboolean is_used_up)
+{
+    SlubCache *slub = cache->cache[start];
+    const SlubCpu *c = &slub->cpu[cpu];
+    const Slab *slab = &slub->system->arena.slab[c->slab];
+    guint32 *row = replay_table_add(&cache->slabs, cache->first_slab[cpu]);
+
+    /* Only of the slab that stands for the recorded one: not when the model has moved on. */
+    if (!c->slab || (row[start] && row[start] != c->slab))
+        return;
+    row[start] = c->slab;
+    if (c->free < n_leading && slab->inuse == slab->objects)
+        set_freelist(slub, cpu, MIN(n_leading, slab->objects));
+    else if (is_used_up && c->free > n_leading)
+        set_freelist(slub, cpu, n_leading);
+}
+
+void
+replay_start_reveal(Replay *replay, ReplayCache *cache, guint cpu, const guint64 *ptrs, guint n)
+{
+    guint64 slab = (ptrs[0] >> cache->slab_shift) + 1;
+    guint n_leading = 0;
+
+    if (!cache->first_slab[cpu])
+        cache->first_slab[cpu] = slab;
+    while (n_leading < n && (ptrs[n_leading] >> cache->slab_shift) + 1 == cache->first_slab[cpu])
+        n_leading++;
+    for (guint start = 0; start < replay->params.n_starts; start++)
+        reveal(replay, cache, start, cpu, n_leading, n_leading < n);
+    if (n_leading < n)
+        cache->first_slab[cpu] = G_MAXUINT64;
+}

@@ -21,6 +21,7 @@ cache_free(gpointer data)
     for (GArray **pool = cache->pool; *pool; pool++)
         g_array_unref(*pool);
     g_free(cache->pool);
+    g_free(cache->first_slab);
     g_free(cache->cache);
     g_free(cache);
 }
@@ -101,6 +102,11 @@ add_cache(Replay *replay, const char *name, gint row, const SlabGeometry *geomet
                         replay_catalog_recorded_order(replay->catalog, row, geometry);
     cache->pool = g_new0(GArray *, n_starts + 1);
     cache->cache = g_new0(SlubCache *, n_starts);
+    cache->first_slab = g_new0(guint64, replay->params.n_traced_cpus);
+    /* Without a listing, with other settings or copies, the slab a CPU began with is not this one. */
+    for (guint i = 0; i < replay->params.n_traced_cpus; i++)
+        if (!replay->params.reads_first_slabs || !replay_catalog_state(replay->catalog, row))
+            cache->first_slab[i] = G_MAXUINT64;
     replay_table_init(&cache->slabs, n_starts);
     for (guint i = 0; i < n_starts; i++) {
         cache->cache[i] = slub_cache_new(replay->world[i].system, name, geometry, 0, FALSE, error);
@@ -147,7 +153,11 @@ static ReplayCache *
 cache_of(Replay *replay, const KmemEvent *event, gint *ret_index)
 {
     gint number = replay_names_find(replay->names, event);
-    gint index = number < 0 ? REFUSED : cache_index(replay, (guint) number, event->bytes_alloc);
+    gint index;
+
+    if (number < 0 && event->op == KMEM_FREE)
+        number = replay_names_find_by_page(replay->names, event->ptr);
+    index = number < 0 ? REFUSED : cache_index(replay, (guint) number, event->bytes_alloc);
 
     *ret_index = index;
     return index < 0 ? NULL : g_ptr_array_index(replay->caches, index);
@@ -197,6 +207,8 @@ alloc_object(Replay *replay, const KmemEvent *event)
         return;
     }
     cache->n_allocs++;
+    if (cache->first_slab[event->cpu] != G_MAXUINT64)
+        replay_start_reveal(replay, cache, event->cpu, &event->ptr, 1);
     for (guint start = 0; start < replay->params.n_starts; start++)
         for (guint copy = 0; copy < replay->params.n_copies; copy++)
             object[1 + start * replay->params.n_copies + copy] =
@@ -217,6 +229,8 @@ alloc_bulk(Replay *replay, const KmemEvent *event)
         return;
     }
     cache->n_allocs += event->n_shown;
+    if (cache->first_slab[event->cpu] != G_MAXUINT64)
+        replay_start_reveal(replay, cache, event->cpu, event->ptrs, event->n_shown);
     for (guint start = 0; start < params->n_starts; start++)
         for (guint copy = 0; copy < params->n_copies; copy++) {
             slub_alloc_bulk(cache->cache[start], replay_cpu(replay, start, event->cpu, copy), event->n_shown,
@@ -231,9 +245,14 @@ alloc_bulk(Replay *replay, const KmemEvent *event)
 static guint32 *
 adopt_object(Replay *replay, const KmemEvent *event, guint64 ptr)
 {
+    KmemEvent single = *event;
     gint index;
-    ReplayCache *cache = cache_of(replay, event, &index);
+    ReplayCache *cache;
     guint32 *object;
+
+    single.op = KMEM_FREE;
+    single.ptr = ptr;
+    cache = cache_of(replay, &single, &index);
 
     replay->n_unmatched_frees++;
     if (!cache) {

@@ -18,6 +18,7 @@ typedef struct {
     guint n_traced_cpus;
     gint64
         follow_until_ns; /* up to this time the kernel's slabs are followed; G_MININT64 = never, G_MAXINT64 = always */
+    gboolean reads_first_slabs; /* pointers tell slabs apart: first freelists get the length they show */
 } ReplayParams;
 
 /* What a cache counts, under the names of the kernel's functions. */
@@ -33,6 +34,7 @@ typedef struct {
     guint64 n_allocs, n_frees, n_unmatched_frees;
     ReplayCounts traced; /* slow-path events of the trace */
     ReplayTable slabs; /* recorded slab -> slab of each start; only those that existed before the trace, or followed */
+    guint64 *first_slab; /* [n_traced_cpus] recorded slab + 1 that a CPU began with, 0 = none yet, G_MAXUINT64 = done */
     GArray **pool;     /* [n_starts] SlabId: start slabs that no recorded slab stands for yet */
     SlubCache **cache; /* [n_starts] */
 } ReplayCache;
