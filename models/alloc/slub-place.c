@@ -149,3 +149,14 @@ slub_place_n_inuse(const SlubCache *cache, SlabId id)
             n_private = cache->cpu[cpu].free;
     return slab->inuse - n_private;
 }
+
+void
+slub_place_discard(SlubCache *cache, SlabId id)
+{
+    guint node = slub_slab(cache, id)->node;
+
+    g_assert(slub_slab(cache, id)->inuse == 0);
+    cache->node[node].n_slabs--;
+    cache->system->pages->zone[node].free_pages += (gint64) 1 << cache->geometry.order;
+    slab_arena_give(&cache->system->arena, id);
+}

@@ -25,6 +25,9 @@ void slub_place_take(SlubCache *cache, SlabId slab);
  * none, when it is full). */
 void slub_place_put(SlubCache *cache, SlabId slab, SlubPlace place, guint cpu);
 
+/* Gives up a slab without an object in use that is nowhere. */
+void slub_place_discard(SlubCache *cache, SlabId slab);
+
 /* Where a slab is; *ret_cpu is set for the places of a CPU. Looks at every CPU: O(CPUs * partial slabs). */
 SlubPlace slub_place_find(const SlubCache *cache, SlabId slab, guint *ret_cpu);
 
