@@ -12,6 +12,7 @@ typedef enum {
     SLUB_PLACE_NODE_TAIL, /* its node's partial list */
     SLUB_PLACE_NODE_HEAD,
     SLUB_PLACE_CPU_PARTIAL, /* head of a CPU's partial list */
+    SLUB_PLACE_AWAY,        /* in the hands of somebody who moves it: frozen, on no list */
     SLUB_PLACE_CPU,         /* the cpu slab; objects not in use are on the CPU's own freelist */
 } SlubPlace;
 

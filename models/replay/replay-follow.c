@@ -96,10 +96,10 @@ return_extra(SlubCache *slub, guint cpu, guint64 n)
     }
 }
 
-/* Takes the allocation of one object back. The slab goes where it came from, but to the end where the kernel found
- * another in the same place. */
+/* Takes the allocation of one object back. The slab goes where it came from; `is_wrong_again` when the kernel passes it
+ * over for the second time: then it goes to the end. */
 static void
-undo(SlubCache *slub, guint cpu, const GuidePrediction *did, GuideSource actual)
+undo(SlubCache *slub, guint cpu, const GuidePrediction *did, gboolean is_wrong_again)
 {
     SlubCpu *c = &slub->cpu[cpu];
     SlabId got = c->slab;
@@ -113,25 +113,42 @@ undo(SlubCache *slub, guint cpu, const GuidePrediction *did, GuideSource actual)
     if (source == GUIDE_NEW) {
         slub_place_discard(slub, got);
     } else if (source == GUIDE_CPU_PARTIAL) {
-        put_last(slub, got, cpu);
-    } else if (actual == GUIDE_NODE) {
-        slub_place_put(slub, got, SLUB_PLACE_NODE_TAIL, cpu);
+        if (is_wrong_again)
+            put_last(slub, got, cpu);
+        else
+            slub_place_put(slub, got, SLUB_PLACE_CPU_PARTIAL, cpu);
     } else {
         return_extra(slub, cpu, did->stat[SLAB_STAT_CPU_PARTIAL_NODE]);
-        slub_place_put(slub, got, SLUB_PLACE_NODE_HEAD, cpu);
+        slub_place_put(slub, got, is_wrong_again ? SLUB_PLACE_NODE_TAIL : SLUB_PLACE_NODE_HEAD, cpu);
+    }
+}
+
+/* get_partial_node() of the kernel went on behind the first slab. */
+static void
+take_extra(SlubCache *slub, const MachCpu *cpu, guint n)
+{
+    while (n-- && slub->node[cpu->mem_node].partial.head) {
+        SlabId id = slub->node[cpu->mem_node].partial.head;
+
+        slub_place_take(slub, id);
+        slub_place_put(slub, id, SLUB_PLACE_CPU_PARTIAL, cpu->id);
     }
 }
 
 void
 guide_force(ReplayGuide *guide, gint cache_index, guint start, MachCpu *cpu, SlabId id, const GuidePrediction *did,
-            GuideSource actual)
+            const guint *seen)
 {
     ReplayCache *cache = g_ptr_array_index(guide->replay->caches, cache_index);
     SlubCache *slub = cache->cache[start];
     SlubCpu *c = &slub->cpu[cpu->id];
     Slab *slab = &slub->system->arena.slab[id];
 
-    undo(slub, cpu->id, did, actual);
+    GuideSource actual = guide_source_seen(seen, id == did->old_slab);
+    GuideSlab *passed = guide_slab(guide, start, c->slab);
+
+    undo(slub, cpu->id, did, passed->was_passed_over);
+    passed->was_passed_over = !passed->was_passed_over;
     /* Whoever goes to the node has nothing left on the CPU's list. */
     while (c->partial && (actual == GUIDE_NEW || (actual == GUIDE_NODE && guide_source(did) != GUIDE_NODE))) {
         SlabId left = c->partial;
@@ -157,6 +174,8 @@ guide_force(ReplayGuide *guide, gint cache_index, guint start, MachCpu *cpu, Sla
     }
     c->free--;
     c->n_objects++;
+    if (actual == GUIDE_NODE)
+        take_extra(slub, cpu, seen[KMEM_PROBE_PUT_CPU_PARTIAL]);
 }
 
 /* A slab that nobody has seen was on the node list of the model only: as the kernel made a new one, it is not there.
@@ -171,4 +190,42 @@ guide_hide(ReplayGuide *guide, gint cache_index, guint start, const MachCpu *cpu
     slub_place_take(slub, id);
     slub->cpu[cpu->id].n_objects += slab->objects - slab->inuse;
     slab->inuse = slab->objects;
+}
+
+void
+guide_send_away(ReplayGuide *guide, gint cache_index, guint start, guint node)
+{
+    const ReplayCache *cache = g_ptr_array_index(guide->replay->caches, cache_index);
+    SlubCache *slub = cache->cache[start];
+
+    while (slub->node[node].partial.head) {
+        GuideAway away = {cache_index, slub->node[node].partial.head};
+
+        slub_place_take(slub, away.slab);
+        slub_place_put(slub, away.slab, SLUB_PLACE_AWAY, 0);
+        g_array_append_val(guide->away[start], away);
+    }
+}
+
+void
+guide_bring_back(ReplayGuide *guide, gint cache_index, guint start)
+{
+    const ReplayCache *cache = g_ptr_array_index(guide->replay->caches, cache_index);
+    SlubCache *slub = cache->cache[start];
+    GArray *away = guide->away[start];
+    guint n_kept = 0, cpu;
+
+    for (guint i = 0; i < away->len; i++) {
+        GuideAway one = g_array_index(away, GuideAway, i);
+        const Slab *slab = &slub->system->arena.slab[one.slab];
+
+        if (one.cache != cache_index) {
+            g_array_index(away, GuideAway, n_kept++) = one;
+        } else if (slab->objects && slab->cache == slub->index && slab->inuse < slab->objects &&
+                   slub_place_find(slub, one.slab, &cpu) == SLUB_PLACE_AWAY) {
+            slub_place_take(slub, one.slab);
+            slub_place_put(slub, one.slab, SLUB_PLACE_NODE_TAIL, 0);
+        }
+    }
+    g_array_set_size(away, n_kept);
 }

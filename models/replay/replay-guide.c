@@ -20,12 +20,19 @@ ReplayGuide *
 replay_guide_new(Replay *replay)
 {
     ReplayGuide *guide = g_new0(ReplayGuide, 1);
+    guint n_slots = replay->params.n_traced_cpus * KMEM_N_CONTEXTS;
 
     guide->replay = replay;
     guide->slabs = g_new0(GArray *, replay->params.n_starts + 1);
-    for (guint i = 0; i < replay->params.n_starts; i++)
+    guide->away = g_new0(GArray *, replay->params.n_starts + 1);
+    for (guint i = 0; i < replay->params.n_starts; i++) {
         guide->slabs[i] = g_array_new(FALSE, TRUE, sizeof(GuideSlab));
-    guide->pending = g_new0(GuidePending, replay->params.n_traced_cpus * KMEM_N_CONTEXTS);
+        guide->away[i] = g_array_new(FALSE, FALSE, sizeof(GuideAway));
+    }
+    guide->pending = g_new0(GuidePending, n_slots);
+    guide->early = g_new0(GuideAlloc, n_slots * replay->params.n_starts);
+    for (guint i = 0; i < n_slots; i++)
+        guide->pending[i].early = guide->early + i * replay->params.n_starts;
     guide->known_list = g_hash_table_new(NULL, NULL);
     guide->known_cpu = g_hash_table_new(NULL, NULL);
     return guide;
@@ -38,8 +45,12 @@ replay_guide_free(ReplayGuide *guide)
         return;
     for (GArray **slabs = guide->slabs; *slabs; slabs++)
         g_array_unref(*slabs);
+    for (GArray **away = guide->away; *away; away++)
+        g_array_unref(*away);
+    g_free(guide->away);
     g_free(guide->slabs);
     g_free(guide->pending);
+    g_free(guide->early);
     g_hash_table_unref(guide->known_list);
     g_hash_table_unref(guide->known_cpu);
     g_free(guide);
@@ -80,16 +91,6 @@ chain_is_certain(ReplayGuide *guide, const SlubCache *slub, guint cpu)
     return TRUE;
 }
 
-static GuideSource
-source_seen(const guint *seen, gboolean is_old_slab)
-{
-    return !seen[KMEM_PROBE_ALLOC_SLOW]        ? GUIDE_FAST
-           : seen[KMEM_PROBE_NEW_SLAB]         ? GUIDE_NEW
-           : seen[KMEM_PROBE_GET_PARTIAL_NODE] ? GUIDE_NODE
-           : is_old_slab                       ? GUIDE_REFILL
-                                               : GUIDE_CPU_PARTIAL;
-}
-
 /* A CPU whose last sign was within a free of this slab may not have done it yet, or only now: the trace does not tell
  * the order. */
 static gboolean
@@ -104,11 +105,24 @@ has_free_under_way(const ReplayGuide *guide, guint cpu, guint64 recorded)
     return FALSE;
 }
 
+/* The same of slabs on their way to a node list. */
+static gboolean
+has_drain_under_way(const ReplayGuide *guide, guint cpu, gint cache)
+{
+    for (guint i = 0; i < guide->replay->params.n_traced_cpus * KMEM_N_CONTEXTS; i++) {
+        const GuidePending *p = &guide->pending[i];
+
+        if (i / KMEM_N_CONTEXTS != cpu && p->step == GUIDE_FREE && p->cache == cache && p->seen[KMEM_PROBE_UNFREEZE])
+            return TRUE;
+    }
+    return FALSE;
+}
+
 static void
 judge_alloc(ReplayGuide *guide, gint cache, guint cpu, const guint *seen, const GuidePrediction *did, SlabId got,
             SlabId id)
 {
-    /*DBG*/GuideSource predicted = guide_source(did), actual = source_seen(seen, id && id == did->old_slab);
+    /*DBG*/GuideSource predicted = guide_source(did), actual = guide_source_seen(seen, id && id == did->old_slab);
     gboolean knows_list = g_hash_table_contains(guide->known_list, guide_cpu_key(cache, cpu));
 
     if (g_getenv("DBG") && did->is_known && knows_list && did->chain_known && guide_slab(guide,0,got)->recorded && (predicted != actual || (id && got != id))) g_printerr("ev %lu %s cpu %u pred %d actual %d got %u id %u old %u unc %d\n", guide->replay->n_events, cache_at(guide, cache)->name, cpu, predicted, actual, got, id, did->old_slab, guide_slab(guide,0,got)->recorded==0);
@@ -118,6 +132,8 @@ judge_alloc(ReplayGuide *guide, gint cache, guint cpu, const guint *seen, const 
     if (!did->is_known || predicted == GUIDE_FAST || actual == GUIDE_FAST || !knows_list || !did->chain_known)
         return;
     if ((actual != GUIDE_NEW && !id) || (predicted != GUIDE_NEW && !guide_slab(guide, 0, got)->recorded))
+        return;
+    if (predicted >= GUIDE_NODE && has_drain_under_way(guide, cpu, cache))
         return;
     guide_judge(guide, REPLAY_RULE_SOURCE, predicted == actual);
     if (predicted != actual)
@@ -144,33 +160,52 @@ forget(ReplayGuide *guide, gint cache, guint start, SlabId id)
     }
 }
 
+/* One object from the model, as its state is now. */
+static GuideAlloc
+predict_alloc(ReplayGuide *guide, guint cpu_id, gint index, guint start, gint node)
+{
+    ReplayCache *cache = cache_at(guide, index);
+    SlubCache *slub = cache->cache[start];
+    MachCpu *cpu = replay_cpu(guide->replay, start, cpu_id, 0);
+    SlabId old = slub->cpu[cpu->id].slab;
+    GuideAlloc alloc = {.is_done = TRUE};
+
+    alloc.did.is_known = g_hash_table_contains(guide->known_cpu, guide_cpu_key(index, cpu_id)) &&
+                         (!old || is_certain(guide, old));
+    if (start == 0 && old && is_certain(guide, old))
+        alloc.did.is_known &= !has_free_under_way(guide, cpu_id, guide_slab(guide, 0, old)->recorded - 1);
+    alloc.did.chain_known = chain_is_certain(guide, slub, cpu->id);
+    guide_begin(cache, start, cpu, &alloc.did);
+    alloc.got = slub_alloc_node(slub, cpu, node);
+    guide_end(cache, start, cpu, &alloc.did);
+    if (alloc.did.stat[SLAB_STAT_ALLOC_SLAB])
+        *guide_slab(guide, start, alloc.got) = (GuideSlab){0};
+    return alloc;
+}
+
 /* One object in one start; returns the slab it is of. */
 static SlabId
-follow_alloc(ReplayGuide *guide, const KmemEvent *event, gint index, guint start, guint64 recorded, const guint *seen)
+follow_alloc(ReplayGuide *guide, const KmemEvent *event, gint index, guint start, guint64 recorded, const guint *seen,
+             GuideAlloc alloc)
 {
     ReplayCache *cache = cache_at(guide, index);
     SlubCache *slub = cache->cache[start];
     MachCpu *cpu = replay_cpu(guide->replay, start, event->cpu, 0);
-    gboolean is_new = seen[KMEM_PROBE_NEW_SLAB] > 0;
-    SlabId id = guide_find(guide, index, start, recorded), got, old = slub->cpu[cpu->id].slab;
-    GuidePrediction did = {0};
+    gboolean is_new = seen[KMEM_PROBE_NEW_SLAB] > 0, is_wished = event->node >= 0;
+    SlabId id = guide_find(guide, index, start, recorded), got, old;
+    GuidePrediction did;
 
-    if (is_new && id && id != old) {
+    if (!alloc.is_done)
+        alloc = predict_alloc(guide, event->cpu, index, start,
+                              is_wished && event->node < (gint) guide->replay->topology->n_nodes ? event->node
+                                                                                               : SLUB_NO_NODE);
+    did = alloc.did;
+    got = alloc.got;
+    old = did.old_slab;
+    if (is_new && id && id != old && id != got) {
         forget(guide, index, start, id);
         id = 0;
     }
-    did.is_known = g_hash_table_contains(guide->known_cpu, guide_cpu_key(index, event->cpu)) &&
-                   (!old || is_certain(guide, old));
-    if (start == 0 && old && is_certain(guide, old))
-        did.is_known &= !has_free_under_way(guide, event->cpu, guide_slab(guide, 0, old)->recorded - 1);
-    did.chain_known = chain_is_certain(guide, slub, cpu->id);
-    guide_begin(cache, start, cpu, &did);
-    got = slub_alloc_node(slub, cpu, event->node >= 0 && event->node < (gint) guide->replay->topology->n_nodes
-                                         ? event->node
-                                         : SLUB_NO_NODE);
-    guide_end(cache, start, cpu, &did);
-    if (did.stat[SLAB_STAT_ALLOC_SLAB])
-        *guide_slab(guide, start, got) = (GuideSlab){0};
     if (start == 0 && event->op == KMEM_ALLOC)
         judge_alloc(guide, index, event->cpu, seen, &did, got, id);
     if (!id && !guide_slab(guide, start, got)->recorded && is_new == (did.stat[SLAB_STAT_ALLOC_SLAB] > 0)) {
@@ -188,7 +223,9 @@ follow_alloc(ReplayGuide *guide, const KmemEvent *event, gint index, guint start
         id = guide_adopt(guide, index, start, recorded, 0, cpu);
     }
     if (got != id)
-        guide_force(guide, index, start, cpu, id, &did, source_seen(seen, id == did.old_slab));
+        guide_force(guide, index, start, cpu, id, &did, seen);
+    if (got != id && is_new && guide_source(&did) == GUIDE_NODE && guide_slab(guide, start, got)->recorded)
+        guide_send_away(guide, index, start, cpu->mem_node);
     if (got != id && is_new && guide_source(&did) == GUIDE_NODE && !guide_slab(guide, start, got)->recorded)
         guide_hide(guide, index, start, cpu, got);
     /* A slow call that left the old slab has used it up: from now on all of it is known. */
@@ -233,6 +270,8 @@ judge_free(ReplayGuide *guide, gint cache, guint cpu, KmemContext context, const
         return;
     }
     if (g_getenv("DBG")&&n_slow != p->seen[KMEM_PROBE_FREE_SLOW]) g_printerr("fr %lu cpu %u ctx %d ptr %lx slow %lu seen %u\n",guide->replay->n_events,cpu,context,p->ptr,n_slow,p->seen[KMEM_PROBE_FREE_SLOW]);
+    if (!did->is_met)
+        return;
     guide_judge(guide, REPLAY_RULE_FREE_SLOW, n_slow == p->seen[KMEM_PROBE_FREE_SLOW]);
     if (!n_slow || !p->seen[KMEM_PROBE_FREE_SLOW] || !did->is_known)
         return;
@@ -240,7 +279,7 @@ judge_free(ReplayGuide *guide, gint cache, guint cpu, KmemContext context, const
                 did->stat[SLAB_STAT_CPU_PARTIAL_FREE] == p->seen[KMEM_PROBE_PUT_CPU_PARTIAL]);
     if (did->stat[SLAB_STAT_CPU_PARTIAL_FREE] && p->seen[KMEM_PROBE_PUT_CPU_PARTIAL])
         judge_drain(guide, cache, cpu, p);
-    else if (did->was_listed && !p->seen[KMEM_PROBE_PUT_CPU_PARTIAL])
+    else if (did->was_listed && !p->seen[KMEM_PROBE_PUT_CPU_PARTIAL] && !has_drain_under_way(guide, cpu, cache))
         guide_judge(guide, REPLAY_RULE_DISCARD,
                     did->stat[SLAB_STAT_FREE_SLAB] == p->seen[KMEM_PROBE_DISCARD_SLAB]);
 }
@@ -343,8 +382,9 @@ apply_free(ReplayGuide *guide, guint event_cpu, GuidePending *p)
     for (guint start = 0; start < guide->replay->params.n_starts; start++) {
         MachCpu *cpu = replay_cpu(guide->replay, start, event_cpu, 0);
         SlubCache *slub = cache->cache[start];
+        gboolean is_met = guide_find(guide, p->cache, start, p->recorded) != 0;
         SlabId id = slab_of(guide, event_cpu, p->cache, start, p->recorded);
-        GuidePrediction did = {.is_known = start == 0 && is_certain(guide, id),
+        GuidePrediction did = {.is_met = is_met, .is_known = start == 0 && is_certain(guide, id),
                                .chain_known = start == 0 && chain_is_certain(guide, slub, cpu->id)};
 
         need_objects(slub, id, 1);
@@ -365,10 +405,23 @@ finish_step(ReplayGuide *guide, guint cpu, KmemContext context, GuidePending *p)
         if (!p->is_applied)
             apply_free(guide, cpu, p);
         judge_free(guide, p->cache, cpu, context, p);
+        for (guint start = 0; p->seen[KMEM_PROBE_UNFREEZE] && start < guide->replay->params.n_starts; start++)
+            guide_bring_back(guide, p->cache, start);
         if (!p->predicted.is_bulk)
             correct_free(guide, p->cache, cpu, p);
     }
-    memset(p, 0, sizeof *p);
+    for (guint start = 0; start < guide->replay->params.n_starts; start++) {
+        if (p->early[start].is_done) { /* nothing came of it */
+            SlubCpu *c = &cache_at(guide, p->cache)->cache[start]->cpu[cpu];
+
+            if (c->slab == p->early[start].got) {
+                c->free++;
+                c->n_objects--;
+            }
+        }
+        p->early[start].is_done = FALSE;
+    }
+    *p = (GuidePending){.early = p->early};
 }
 
 /* The object is handed out again: a free of it that seemed under way is done. */
@@ -400,24 +453,54 @@ note_list(ReplayGuide *guide, gint cache, guint cpu, const guint *seen)
         g_hash_table_add(guide->known_list, guide_cpu_key(cache, cpu));
 }
 
+/* What was seen and done of the allocation that is now complete. */
+static void
+take_early(ReplayGuide *guide, GuidePending *p, gint index, guint *seen, GuideAlloc *early)
+{
+    if (p->step != GUIDE_ALLOC || p->cache != index)
+        return;
+    memcpy(seen, p->seen, sizeof p->seen);
+    for (guint start = 0; start < guide->replay->params.n_starts; start++) {
+        early[start] = p->early[start];
+        p->early[start].is_done = FALSE;
+    }
+}
+
 static void
 feed_alloc(ReplayGuide *guide, const KmemEvent *event, gint index)
 {
     GuidePending *p = pending_at(guide, event);
+    g_autofree GuideAlloc *early = g_new0(GuideAlloc, guide->replay->params.n_starts);
     guint seen[KMEM_N_PROBES] = {0};
     guint32 *object;
 
-    if (p->step == GUIDE_ALLOC && p->cache == index)
-        memcpy(seen, p->seen, sizeof seen);
+    take_early(guide, p, index, seen, early);
     finish_step(guide, event->cpu, event->context, p);
     apply_frees_of(guide, event->ptr);
     for (guint start = 0; start < guide->replay->params.n_starts; start++) {
-        SlabId id = follow_alloc(guide, event, index, start, event->ptr >> cache_at(guide, index)->slab_shift, seen);
+        SlabId id = follow_alloc(guide, event, index, start, event->ptr >> cache_at(guide, index)->slab_shift, seen, early[start]);
 
         object = replay_table_find(&guide->replay->objects, event->ptr);
         object[1 + start] = id;
     }
     note_list(guide, index, event->cpu, seen);
+}
+
+/* New slabs come last, when lists are exhausted: whether not more than `n_new` unknown slabs are met from the i-th
+ * object on. */
+static gboolean
+is_last_unknown(ReplayGuide *guide, const KmemEvent *event, gint index, guint start, guint i, guint n_new)
+{
+    guint shift = cache_at(guide, index)->slab_shift, n = 0;
+
+    for (guint64 last = 0; i < event->n_shown; i++) {
+        guint64 recorded = event->ptrs[i] >> shift;
+
+        if (recorded != last && !guide_find(guide, index, start, recorded))
+            n++;
+        last = recorded;
+    }
+    return n <= n_new;
 }
 
 /* Object by object: the recorded slow calls of the whole are laid to the objects that change the slab. */
@@ -427,11 +510,14 @@ feed_alloc_bulk(ReplayGuide *guide, const KmemEvent *event, gint index)
     GuidePending *p = pending_at(guide, event);
     ReplayCache *cache = cache_at(guide, index);
     guint seen[KMEM_N_PROBES] = {0}, none[KMEM_N_PROBES] = {0};
+    guint made[KMEM_N_PROBES] = {[KMEM_PROBE_ALLOC_SLOW] = 1, [KMEM_PROBE_NEW_SLAB] = 1};
+    g_autofree GuideAlloc *early = g_new0(GuideAlloc, guide->replay->params.n_starts);
+    const GuideAlloc none_early = {0};
     guint64 n_slow = 0;
     gboolean is_known = TRUE;
 
-    if (p->step == GUIDE_ALLOC && p->cache == index)
-        memcpy(seen, p->seen, sizeof seen);
+    take_early(guide, p, index, seen, early);
+    n_slow = early[0].did.stat[SLAB_STAT_ALLOC_SLOWPATH];
     finish_step(guide, event->cpu, event->context, p);
     for (guint i = 0; i < event->n_shown; i++)
         apply_frees_of(guide, event->ptrs[i]);
@@ -441,12 +527,12 @@ feed_alloc_bulk(ReplayGuide *guide, const KmemEvent *event, gint index)
             guint64 before = c->stat[SLAB_STAT_ALLOC_SLOWPATH];
             guint64 recorded = event->ptrs[i] >> cache->slab_shift;
             SlabId id = guide_find(guide, index, start, recorded);
-            /* Which of the calls made the slab is not said: the first object of a slab nobody knows. */
-            const guint *its = !id && seen[KMEM_PROBE_NEW_SLAB] ? seen : none;
+            const guint *its = !id && is_last_unknown(guide, event, index, start, i, seen[KMEM_PROBE_NEW_SLAB]) ? made
+                                                                                                                : none;
 
             is_known &= !c->slab || is_certain(guide, c->slab);
             replay_table_find(&guide->replay->objects, event->ptrs[i])[1 + start] =
-                follow_alloc(guide, event, index, start, recorded, its);
+                follow_alloc(guide, event, index, start, recorded, its, i == 0 ? early[start] : none_early);
             if (start == 0)
                 n_slow += c->stat[SLAB_STAT_ALLOC_SLOWPATH] - before;
         }
@@ -503,6 +589,9 @@ feed_probe(ReplayGuide *guide, const KmemEvent *event, gint index)
         finish_step(guide, event->cpu, event->context, p);
         p->step = GUIDE_ALLOC;
         p->cache = index;
+        for (guint start = 0; start < guide->replay->params.n_starts; start++)
+            if (cache_at(guide, index)->cache[start]->cpu[event->cpu].free == 0)
+                p->early[start] = predict_alloc(guide, event->cpu, index, start, SLUB_NO_NODE);
     }
     if (p->step == GUIDE_IDLE || p->cache != index)
         return;
