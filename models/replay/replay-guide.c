@@ -517,7 +517,7 @@ feed_alloc_bulk(ReplayGuide *guide, const KmemEvent *event, gint index)
     gboolean is_known = TRUE;
 
     take_early(guide, p, index, seen, early);
-    n_slow = early[0].did.stat[SLAB_STAT_ALLOC_SLOWPATH];
+    n_slow = early[0].is_done ? early[0].did.stat[SLAB_STAT_ALLOC_SLOWPATH] : 0;
     finish_step(guide, event->cpu, event->context, p);
     for (guint i = 0; i < event->n_shown; i++)
         apply_frees_of(guide, event->ptrs[i]);
@@ -537,7 +537,8 @@ feed_alloc_bulk(ReplayGuide *guide, const KmemEvent *event, gint index)
                 n_slow += c->stat[SLAB_STAT_ALLOC_SLOWPATH] - before;
         }
     if (is_known && g_hash_table_contains(guide->known_cpu, guide_cpu_key(index, event->cpu)))
-        guide_judge(guide, REPLAY_RULE_BULK_ALLOC, n_slow == seen[KMEM_PROBE_ALLOC_SLOW]);
+        { if (g_getenv("DBG") && n_slow != seen[KMEM_PROBE_ALLOC_SLOW]) g_printerr("bk %lu cpu %u n_slow %lu seen %u early %d\n", guide->replay->n_events, event->cpu, n_slow, seen[0], early[0].is_done);
+        guide_judge(guide, REPLAY_RULE_BULK_ALLOC, n_slow == seen[KMEM_PROBE_ALLOC_SLOW]);}
     note_list(guide, index, event->cpu, seen);
 }
 
@@ -570,8 +571,13 @@ feed_free_bulk(ReplayGuide *guide, const KmemEvent *event, gint index)
 
         for (guint i = 0; i < event->n_shown; i++)
             ids[i] = slab_of(guide, event->cpu, index, start, event->ptrs[i] >> cache->slab_shift);
-        for (guint i = 0; i < event->n_shown; i++)
-            need_objects(cache->cache[start], ids[i], event->n_shown);
+        for (guint i = 0; i < event->n_shown; i++) {
+            guint n_same = 0;
+
+            for (guint j = 0; j < event->n_shown; j++)
+                n_same += ids[j] == ids[i];
+            need_objects(cache->cache[start], ids[i], n_same);
+        }
         guide_begin(cache, start, cpu, &did);
         slub_free_bulk(cache->cache[start], cpu, event->n_shown, ids);
         guide_end(cache, start, cpu, &did);
