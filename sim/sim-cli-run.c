@@ -211,6 +211,12 @@ sim_cli_run(const SimCli *cli, int argc, char **argv)
     sets = all_sets(&options);
     if (!sim_cli_load(cli, words[0], (const char *const *) sets, &plan, &published, &error))
         return sim_cli_fail(cli, error);
+    if (sim_plan_n_axes(plan) > 1) {
+        g_set_error(&error, SIM_ERROR, SIM_ERROR_MODEL,
+                    "%s has %u axes, and a result folder holds one at most: use sweep --study FILE, or --set all but one",
+                    words[0], sim_plan_n_axes(plan));
+        return sim_cli_fail(cli, error);
+    }
     catch_signals();
     return run_study(cli, plan, published, &options);
 }

@@ -7,26 +7,20 @@
 #include <math.h>
 #include <string.h>
 
-static gboolean
-plan_has_axis(const SimPlan *plan)
-{
-    return *sim_plan_axis_key(plan) != '\0';
-}
-
 void
 sim_point_add_columns(const SimPlan *plan, GPtrArray *columns)
 {
     sim_columns_add(columns, "variant");
-    if (plan_has_axis(plan))
-        sim_columns_add(columns, sim_plan_axis_key(plan));
+    for (guint axis = 0; axis < sim_plan_n_axes(plan); axis++)
+        sim_columns_add(columns, sim_plan_axis_key_at(plan, axis));
 }
 
 void
 sim_point_put(const SimPlan *plan, guint point, SimTable *table)
 {
     sim_table_put_text(table, sim_plan_variant(plan, point));
-    if (plan_has_axis(plan))
-        sim_table_put_text(table, sim_plan_axis_value(plan, point));
+    for (guint axis = 0; axis < sim_plan_n_axes(plan); axis++)
+        sim_table_put_text(table, sim_plan_axis_value_at(plan, point, axis));
 }
 
 GPtrArray *
