@@ -64,19 +64,25 @@ sim_runs_values(const SimRuns *runs, guint point, const char *start, const char 
 }
 
 void
+sim_summarise(const double *values, gsize n, double confidence, SimSummary *ret_summary)
+{
+    SimSummary s = {.n = (guint) n, .sd = NAN, .min = NAN, .max = NAN};
+
+    sim_ci_mean(values, n, confidence, &s.mean, &s.half_width);
+    if (n >= 2)
+        s.sd = gsl_stats_sd(values, 1, n);
+    if (n >= 1)
+        gsl_stats_minmax(&s.min, &s.max, values, 1, n);
+    *ret_summary = s;
+}
+
+void
 sim_runs_summarise(const SimRuns *runs, guint point, const char *start, const char *metric, SimSummary *ret_summary)
 {
     g_autoptr(GArray) values = sim_runs_values(runs, point, start, metric);
-    const double *v = (const double *) values->data;
-    double confidence = sim_config_real(sim_plan_config(runs->plan, point), "run", "confidence");
-    SimSummary s = {.n = values->len, .sd = NAN, .min = NAN, .max = NAN};
 
-    sim_ci_mean(v, s.n, confidence, &s.mean, &s.half_width);
-    if (s.n >= 2)
-        s.sd = gsl_stats_sd(v, 1, s.n);
-    if (s.n >= 1)
-        gsl_stats_minmax(&s.min, &s.max, v, 1, s.n);
-    *ret_summary = s;
+    sim_summarise((const double *) values->data, values->len,
+                  sim_config_real(sim_plan_config(runs->plan, point), "run", "confidence"), ret_summary);
 }
 
 static void
