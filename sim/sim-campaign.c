@@ -56,7 +56,7 @@ typedef struct {
     guint n_in_flight;
     gint cancel;
     Job *first_failure;
-    guint n_failed;
+    guint n_failed_cells;
     SimCampaignProgress progress;
 } Campaign;
 
@@ -277,7 +277,7 @@ note_failure(Campaign *campaign, Job *job)
         job_free(job);
         return;
     }
-    campaign->n_failed++;
+    campaign->n_failed_cells += !cell->is_closed;
     cell->is_closed = TRUE;
     if (campaign->first_failure != NULL && is_before(campaign->first_failure, job)) {
         job_free(job);
@@ -512,8 +512,8 @@ collect_errors(const Campaign *campaign, GError **error)
         const SimStudyCell *cell = sim_study_cell(campaign->study, job->cell);
         g_propagate_prefixed_error(error, g_error_copy(job->error), "%s, start %s, replication %u: ",
                                    sim_study_point(campaign->study, cell->point)->label, cell->start, job->replication);
-        if (campaign->n_failed > 1)
-            g_prefix_error(error, "%u runs failed, the first: ", campaign->n_failed);
+        if (campaign->n_failed_cells > 1)
+            g_prefix_error(error, "%u points and starts failed, the first: ", campaign->n_failed_cells);
         return FALSE;
     }
     if (!g_atomic_int_get(&campaign->cancel))

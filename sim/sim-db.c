@@ -31,9 +31,24 @@ explain(int code)
 gboolean
 sim_db_fail(SimDb *db, GError **error)
 {
-    g_set_error(error, SIM_ERROR, SIM_ERROR_IO, "%s: %s (%s)", db->path, explain(sqlite3_errcode(db->handle)),
-                sqlite3_errmsg(db->handle));
+    /* SQLite quotes what it finds, and in a damaged file that is anything. */
+    g_autofree char *valid = g_utf8_make_valid(sqlite3_errmsg(db->handle), -1);
+    g_autofree char *shown = g_strescape(valid, NULL);
+
+    g_set_error(error, SIM_ERROR, SIM_ERROR_IO, "%s: %s (%s)", db->path, explain(sqlite3_errcode(db->handle)), shown);
     return FALSE;
+}
+
+/* A damaged page may still be a page; its garbage must not reach a terminal or an export. */
+static gboolean
+row_is_text(sqlite3_stmt *statement)
+{
+    for (int i = 0; i < sqlite3_column_count(statement); i++) {
+        if (sqlite3_column_type(statement, i) == SQLITE_TEXT &&
+            !g_utf8_validate((const char *) sqlite3_column_text(statement, i), sqlite3_column_bytes(statement, i), NULL))
+            return FALSE;
+    }
+    return TRUE;
 }
 
 static void
@@ -147,6 +162,11 @@ sim_db_step(SimDb *db, sqlite3_stmt *statement, gboolean *ret_has_row, GError **
 
     if (code != SQLITE_ROW && code != SQLITE_DONE) {
         sim_db_fail(db, error);
+        sqlite3_reset(statement);
+        return FALSE;
+    }
+    if (code == SQLITE_ROW && !row_is_text(statement)) {
+        g_set_error(error, SIM_ERROR, SIM_ERROR_IO, "%s: damaged study: a text in it is not UTF-8", db->path);
         sqlite3_reset(statement);
         return FALSE;
     }

@@ -15,7 +15,7 @@ typedef struct {
 } SimDb;
 
 /* How long another writer is waited for before "locked". */
-#define SIM_DB_BUSY_MS 20000
+#define SIM_DB_BUSY_MS 10000
 
 /* `flags` are SQLITE_OPEN_*. */
 SimDb *sim_db_open(const char *path, int flags, GError **error);
