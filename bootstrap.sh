@@ -8,7 +8,7 @@
 set -eu
 cd "$(dirname "$0")"
 
-packages="gcc libc6-dev meson ninja-build pkgconf libglib2.0-dev libgsl-dev gnuplot-nox fonts-dejavu-core python3"
+packages="gcc libc6-dev meson ninja-build pkgconf libglib2.0-dev libgsl-dev libsqlite3-dev zlib1g-dev libzstd-dev gnuplot-nox fonts-dejavu-core python3"
 
 install_packages() {
     missing=""
