@@ -23,12 +23,11 @@ enum
  * cache line. */
 typedef struct
 {
-    SlabId slab;    /* the cpu slab, 0 = none */
+    _Alignas(64) SlabId slab; /* the cpu slab, 0 = none */
     guint32 free;   /* objects on the CPU's own freelist */
     SlabId partial; /* head of the cpu partial list, last added first */
-    guint32 unused;
-    guint64 stat[SLAB_N_STATS];
     gint64 n_objects; /* allocated minus freed on this CPU */
+    guint64 stat[SLAB_N_STATS];
 } SlubCpu;
 
 /* Call sites of the list_lock. */
