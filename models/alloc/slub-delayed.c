@@ -140,6 +140,7 @@ delayed_free_slow(SlubCache *cache, MachCpu *cpu, SlabId id, guint n_objects)
     Slab *slab = slub_slab(cache, id);
 
     slub_count(cache, cpu, SLAB_STAT_FREE_SLOWPATH);
+    slub_prefetch(cache, id); /* before other CPUs take their turns */
     mach_spend(cpu, cpu->machine->costs.free_slow + (n_objects - 1) * cpu->machine->costs.bulk_object);
     for (;;) {
         gboolean was_frozen, was_full;

@@ -119,6 +119,7 @@ frozen_free_slow(SlubCache *cache, MachCpu *cpu, SlabId id, guint n_objects)
     SlubCpu *c = &cache->cpu[cpu->id];
 
     c->stat[SLAB_STAT_FREE_SLOWPATH]++;
+    slub_prefetch(cache, id); /* before other CPUs take their turns */
     mach_spend(cpu, cpu->machine->costs.free_slow + (n_objects - 1) * cpu->machine->costs.bulk_object);
     do {
         sim_sync(cpu->engine, cpu->agent);
