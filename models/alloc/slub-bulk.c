@@ -36,9 +36,11 @@ static guint
 detach_swapping(guint n, SlabId *objects, guint *ret_n_detached)
 {
     SlabId slab = objects[n - 1];
-    guint same = n - 1, lookahead = 3, i = n - 1;
+    guint same = n - 1, lookahead = 3, i;
 
-    while (i > 0) {
+    while (same > 0 && objects[same - 1] == slab) /* most often all of them */
+        same--;
+    for (i = same; i > 0;) {
         i--;
         if (objects[i] == slab) {
             same--;

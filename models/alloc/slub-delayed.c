@@ -110,9 +110,7 @@ delayed_free_locked(SlubCache *cache, MachCpu *cpu, SlabId id, guint n_objects)
     }
     is_listed = slab->flags & SLAB_ON_PARTIAL;
     was_full = slab->inuse == slab->objects;
-    slab->inuse = (guint16) (slab->inuse - n_objects);
-    slab->version++;
-    mach_spend(cpu, cpu->machine->costs.slab_cas + slub_touch(cache, cpu, slab));
+    slub_put_objects(cache, cpu, slab, n_objects);
     if (!was_full && !is_listed) { /* it sits on somebody's cpu partial list */
         slub_unlock(cache, cpu, node_id);
         return TRUE;
@@ -142,6 +140,7 @@ delayed_free_slow(SlubCache *cache, MachCpu *cpu, SlabId id, guint n_objects)
     Slab *slab = slub_slab(cache, id);
 
     slub_count(cache, cpu, SLAB_STAT_FREE_SLOWPATH);
+    slub_prefetch(cache, id); /* before other CPUs take their turns */
     mach_spend(cpu, cpu->machine->costs.free_slow + (n_objects - 1) * cpu->machine->costs.bulk_object);
     for (;;) {
         gboolean was_frozen, was_full;
@@ -154,9 +153,7 @@ delayed_free_slow(SlubCache *cache, MachCpu *cpu, SlabId id, guint n_objects)
                 return;
             continue;
         }
-        slab->inuse = (guint16) (slab->inuse - n_objects);
-        slab->version++;
-        mach_spend(cpu, cpu->machine->costs.slab_cas + slub_touch(cache, cpu, slab));
+        slub_put_objects(cache, cpu, slab, n_objects);
         if (was_frozen) {
             slub_count(cache, cpu, SLAB_STAT_FREE_FROZEN);
         } else if (was_full) {

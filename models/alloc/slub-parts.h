@@ -32,12 +32,24 @@ static inline SimTime
 slub_touch(const SlubCache *cache, const MachCpu *cpu, Slab *slab)
 {
     const MachTopology *topology = cpu->machine->topology;
-    SimToucher from = {SIM_NOBODY, 0};
+    const SimDistance *distance = &topology->distance[slab->node];
+    guint16 from = slab->toucher;
 
-    if (slab->toucher != MACH_NO_CPU)
-        from = (SimToucher){slab->toucher, topology->cpu_group[slab->toucher]};
+    if (from == cpu->id)
+        return distance->same_agent_ps;
     slab->toucher = cpu->id;
-    return sim_distance(&topology->distance[slab->node], from, cpu->agent);
+    if (from == MACH_NO_CPU)
+        return distance->unknown_ps;
+    return distance->transfer_ps[topology->cpu_group[from] * distance->n_groups + cpu->group];
+}
+
+/* The compare-exchange that frees `n_objects` into a slab. */
+static inline void
+slub_put_objects(const SlubCache *cache, MachCpu *cpu, Slab *slab, guint n_objects)
+{
+    slab->inuse = (guint16) (slab->inuse - n_objects);
+    slab->version++;
+    mach_spend(cpu, cpu->machine->costs.slab_cas + slub_touch(cache, cpu, slab));
 }
 
 static inline void

@@ -23,12 +23,11 @@ enum
  * cache line. */
 typedef struct
 {
-    SlabId slab;    /* the cpu slab, 0 = none */
+    _Alignas(64) SlabId slab; /* the cpu slab, 0 = none */
     guint32 free;   /* objects on the CPU's own freelist */
     SlabId partial; /* head of the cpu partial list, last added first */
-    guint32 unused;
-    guint64 stat[SLAB_N_STATS];
     gint64 n_objects; /* allocated minus freed on this CPU */
+    guint64 stat[SLAB_N_STATS];
 } SlubCpu;
 
 /* Call sites of the list_lock. */
@@ -131,6 +130,13 @@ static inline guint
 slub_slab_node(const SlubCache *cache, SlabId slab)
 {
     return cache->system->arena.slab[slab].node;
+}
+
+/* Objects of this slab will soon be freed: its struct slab is on its way meanwhile. */
+static inline void
+slub_prefetch(const SlubCache *cache, SlabId slab)
+{
+    __builtin_prefetch(&cache->system->arena.slab[slab], 1);
 }
 
 /* kmem_cache_alloc_node(): 0 never happens (a machine without memory fails as a whole). */
