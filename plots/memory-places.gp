@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # gnuplot -c memory-places.gp DATA OUT TITLE NOTE YLABEL N_PARTS
-# Slab memory by place, one bar a point. DATA and OUT: see stacked.gp.
+# Memory by place, one bar a point. DATA and OUT: see stacked.gp.
 DATA = ARG1; OUT = ARG2; TITLE = ARG3; NOTE = ARG4; YLABEL = ARG5; N_PARTS = int(ARG6)
 HERE = "."
 do for [i = 1:strlen(ARG0)] { if (ARG0[i:i] eq "/") { HERE = ARG0[1:i] } }

@@ -75,7 +75,7 @@ sim_chart_rows_label(const SimChartRows *rows, guint row, gboolean with_axis)
     GString *label = g_string_new(rows->variant >= 0 ? sim_table_cell(rows->table, row, (guint) rows->variant) : "");
 
     if (with_axis && rows->axis >= 0)
-        g_string_append_printf(label, ", %s", sim_chart_rows_axis_value(rows, row));
+        g_string_append_printf(label, " at %s", sim_chart_rows_axis_value(rows, row));
     if (rows->shows_start)
         g_string_append_printf(label, ", %s", sim_table_cell(rows->table, row, (guint) rows->start));
     return g_string_free(label, FALSE);

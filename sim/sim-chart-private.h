@@ -48,7 +48,7 @@ typedef struct {
 
 void sim_chart_rows_init(SimChartRows *rows, const SimChartSource *source, const SimTable *table);
 const char *sim_chart_rows_axis_value(const SimChartRows *rows, guint row); /* "" without an axis; borrowed */
-/* "base", "base, warm" or, with the axis, "base, 224, warm"; caller frees. */
+/* "base", "base, warm" or, with the axis, "base at 224, warm"; caller frees. */
 char *sim_chart_rows_label(const SimChartRows *rows, guint row, gboolean with_axis);
 /* Names numbered by first appearance. */
 typedef struct {

@@ -198,7 +198,7 @@ sim_chart_prepare_memory(SimChartSource *source, const SimChartSpec *spec, SimCh
     if (!series_init(&series, source, error))
         return FALSE;
     add_columns(&series, is_memory_column);
-    y_label = sim_chart_scale("slab memory_bytes", highest_sum(&series), &series.divisor);
+    y_label = sim_chart_scale("memory_bytes", highest_sum(&series), &series.divisor);
     header = g_string_new(NULL);
     for (guint i = 0; i < series.columns->len; i++)
         append_column_title(header, sim_table_columns(series.rows.table)[g_array_index(series.columns, guint, i)],

@@ -236,5 +236,5 @@ gboolean
 sim_chart_prepare_memory_places(SimChartSource *source, const SimChartSpec *spec, SimChartDrawing *drawing,
                                 GError **error)
 {
-    return prepare(source, drawing, "memory", "place", "bytes", "slab memory_bytes", error);
+    return prepare(source, drawing, "memory", "place", "bytes", "memory_bytes", error);
 }

@@ -143,10 +143,8 @@ print_results(const SimRuns *runs, const SimTable *comparison, const char *folde
 
     fputs(points, stdout);
     if (comparison != NULL) {
-        g_autoptr(SimTable) errors = sim_compare_errors(comparison);
         g_autofree char *figures = sim_compare_to_text(comparison);
-        g_autofree char *sums = sim_table_to_text(errors);
-        printf("\nPublished and simulated:\n%s\n%s", figures, sums);
+        printf("\nPublished and simulated:\n%s", figures);
     }
     printf("\nResults: %s\n", folder);
 }

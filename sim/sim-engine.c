@@ -68,6 +68,13 @@ sim_engine_add_fiber(SimEngine *engine, guint32 id, void (*body)(SimAgent *), vo
     return agent;
 }
 
+/* Beyond the second-level cache (some 4,000 agents) the next agent would be a miss each time. */
+static inline void
+prefetch_coming(const SimEngine *engine, const SimAgent *agent)
+{
+    __builtin_prefetch(&engine->agents[sim_tree_coming_slot(&engine->tree, agent->id)], 1);
+}
+
 /* The running fiber sets its own wake-up to `key` and goes on only if it is the earliest of all. */
 void
 sim__yield(SimEngine *engine, SimAgent *agent, SimTime key)
@@ -101,6 +108,7 @@ sim_engine_run(SimEngine *engine, SimTime until)
         if (agent->step) {
             sim__note_event(engine, agent);
             agent->step(engine, agent);
+            prefetch_coming(engine, agent);
         } else {
             engine->horizon = HORIZON_UNKNOWN;
             sim_fiber_switch(&engine->main, &agent->fiber);

@@ -28,13 +28,15 @@ typedef struct
     guint32 n_callbacks;
 } MachRcuSegment;
 
-/* Callbacks of one CPU, oldest first, as two ring buffers. */
+/* Callbacks of one CPU, oldest first, as two ring buffers whose lengths are powers of two. */
 typedef struct
 {
     guint64 *callback; /* [capacity] kind and argument packed */
     guint32 capacity, first, n_callbacks;
     MachRcuSegment *segment; /* [n_segment_slots] */
     guint32 n_segment_slots, first_segment, n_segments;
+    guint64 grace_period; /* the one that was current last, until: */
+    SimTime grace_period_end;
 } MachRcuQueue;
 
 struct _MachCpu

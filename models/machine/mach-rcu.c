@@ -15,7 +15,8 @@ enum
 void
 mach_rcu_init(MachRcuQueue *queue)
 {
-    *queue = (MachRcuQueue){.capacity = 1024, .n_segment_slots = SEGMENT_SLOTS};
+    /* Before the first callback no grace period has been looked at: the end of "-1" is the start of time. */
+    *queue = (MachRcuQueue){.capacity = 1024, .n_segment_slots = SEGMENT_SLOTS, .grace_period = G_MAXUINT64};
     queue->callback = g_new(guint64, queue->capacity);
     queue->segment = g_new(MachRcuSegment, queue->n_segment_slots);
 }
@@ -40,16 +41,12 @@ grace_period_end(const Machine *machine, guint64 index)
     return (SimTime) (((double) index + 1 + offset) * (double) machine->grace_period);
 }
 
-static guint64
-grace_period_at(const Machine *machine, SimTime now)
+/* Brings the queue's grace period up to `now`. */
+static void
+advance_grace_period(MachRcuQueue *queue, const Machine *machine, SimTime now)
 {
-    guint64 index = (guint64) (now / machine->grace_period);
-
-    if (now >= grace_period_end(machine, index))
-        return index + 1;
-    if (index > 0 && now < grace_period_end(machine, index - 1))
-        return index - 1;
-    return index;
+    while (now >= queue->grace_period_end)
+        queue->grace_period_end = grace_period_end(machine, ++queue->grace_period);
 }
 
 /* The ring is full: unroll it into one twice as long. */
@@ -59,7 +56,7 @@ grow_callbacks(MachRcuQueue *queue)
     guint64 *callback = g_new(guint64, 2 * (gsize) queue->capacity);
 
     for (guint32 i = 0; i < queue->n_callbacks; i++)
-        callback[i] = queue->callback[(queue->first + i) % queue->capacity];
+        callback[i] = queue->callback[(queue->first + i) & (queue->capacity - 1)];
     g_free(queue->callback);
     queue->callback = callback;
     queue->capacity *= 2;
@@ -73,13 +70,13 @@ add_segment(MachRcuQueue *queue, guint64 grace_period)
         MachRcuSegment *segment = g_new(MachRcuSegment, 2 * (gsize) queue->n_segment_slots);
 
         for (guint32 i = 0; i < queue->n_segments; i++)
-            segment[i] = queue->segment[(queue->first_segment + i) % queue->n_segment_slots];
+            segment[i] = queue->segment[(queue->first_segment + i) & (queue->n_segment_slots - 1)];
         g_free(queue->segment);
         queue->segment = segment;
         queue->n_segment_slots *= 2;
         queue->first_segment = 0;
     }
-    queue->segment[(queue->first_segment + queue->n_segments) % queue->n_segment_slots] =
+    queue->segment[(queue->first_segment + queue->n_segments) & (queue->n_segment_slots - 1)] =
         (MachRcuSegment){grace_period, 0};
     queue->n_segments++;
 }
@@ -88,16 +85,18 @@ void
 mach_call_rcu(MachCpu *cpu, guint kind, guint32 first, guint32 second)
 {
     MachRcuQueue *queue = &cpu->rcu;
-    guint64 grace_period = grace_period_at(cpu->machine, mach_now(cpu));
-    guint32 last = (queue->first_segment + queue->n_segments - 1) % queue->n_segment_slots;
+    guint32 last;
 
-    if (queue->n_segments == 0 || queue->segment[last].grace_period != grace_period) {
-        add_segment(queue, grace_period);
-        last = (queue->first_segment + queue->n_segments - 1) % queue->n_segment_slots;
+    if (G_UNLIKELY(mach_now(cpu) >= queue->grace_period_end))
+        advance_grace_period(queue, cpu->machine, mach_now(cpu));
+    last = (queue->first_segment + queue->n_segments - 1) & (queue->n_segment_slots - 1);
+    if (G_UNLIKELY(queue->n_segments == 0 || queue->segment[last].grace_period != queue->grace_period)) {
+        add_segment(queue, queue->grace_period);
+        last = (queue->first_segment + queue->n_segments - 1) & (queue->n_segment_slots - 1);
     }
-    if (queue->n_callbacks == queue->capacity)
+    if (G_UNLIKELY(queue->n_callbacks == queue->capacity))
         grow_callbacks(queue);
-    queue->callback[(queue->first + queue->n_callbacks) % queue->capacity] =
+    queue->callback[(queue->first + queue->n_callbacks) & (queue->capacity - 1)] =
         (guint64) kind << KIND_SHIFT | (guint64) second << MACH_RCU_ID_BITS | first;
     queue->n_callbacks++;
     queue->segment[last].n_callbacks++;
@@ -116,13 +115,13 @@ mach_rcu_run(MachCpu *cpu)
 
         if (tick < grace_period_end(machine, segment.grace_period + 1))
             break;
-        queue->first_segment = (queue->first_segment + 1) % queue->n_segment_slots;
+        queue->first_segment = (queue->first_segment + 1) & (queue->n_segment_slots - 1);
         queue->n_segments--;
         for (guint32 i = 0; i < segment.n_callbacks; i++) {
             guint64 callback = queue->callback[queue->first];
             guint kind = (guint) (callback >> KIND_SHIFT);
 
-            queue->first = (queue->first + 1) % queue->capacity;
+            queue->first = (queue->first + 1) & (queue->capacity - 1);
             queue->n_callbacks--;
             mach_spend(cpu, machine->costs.rcu_callback);
             machine->rcu_fn[kind](cpu, callback & mask, callback >> MACH_RCU_ID_BITS & mask, machine->rcu_data[kind]);

@@ -96,11 +96,11 @@ find_idle(const Sched *sched, const SchedCpu *near, const SchedTask *task)
     guint n_words = (domain->n_cpus + 63) / 64;
     SchedCpu *found = NULL;
 
-    /* The first word is visited twice: its upper bits first, the lower ones at the end. */
+    /* The first word comes again at the end, for its lower bits. */
     for (guint i = 0; i <= n_words; i++) {
         guint word = (near->domain_slot / 64 + i) % n_words;
         guint64 upper = ~G_GUINT64_CONSTANT(0) << near->domain_slot % 64;
-        guint64 bits = domain->idle[word] & (i == 0 ? upper : i == n_words ? ~upper : ~G_GUINT64_CONSTANT(0));
+        guint64 bits = domain->idle[word] & (i == 0 ? upper : ~G_GUINT64_CONSTANT(0));
 
         for (; bits; bits &= bits - 1) {
             SchedCpu *cpu = &sched->cpu[domain->cpu[word * 64 + (guint) __builtin_ctzll(bits)]];
@@ -154,6 +154,7 @@ sched_wake(SchedCpu *waker, SchedTask *task, gboolean is_sync)
     add_runnable(target, 1);
     rouse(target, mach_now(waker->mach) + config->idle_exit);
     mach_spend(waker->mach, config->wake_up);
+    sim_private(waker->mach->engine, waker->mach->agent);
 }
 
 /* Whether `queue` has a task that may run on `cpu`; `ret_previous` is the one before it, NULL for the first. */
@@ -264,9 +265,11 @@ run_cpu(SimAgent *agent)
 
     while ((task = next_task(cpu))) {
         set_busy(cpu, TRUE);
+        sched_note_sibling(cpu);
         task->state = SCHED_RUNNING;
         cpu->count[cpu->phase].switches++;
         mach_spend(cpu->mach, sched->config.context_switch);
+        sim_private(agent->engine, agent);
         cpu->slice_end = mach_now(cpu->mach) + sched->config.slice;
         sched->run(cpu, task);
     }

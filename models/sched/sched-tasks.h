@@ -69,6 +69,7 @@ struct _SchedCpu {
     SchedTask *head, *tail; /* shared: runnable, not running */
     guint32 n_runnable;     /* shared: with the running one */
     guint32 phase;          /* index of `count` for what happens now */
+    gboolean is_shared;     /* what sched_note_sibling() found last; up to date when a task is started */
     guint16 sibling;        /* MACH_NO_CPU without one that is scheduled */
     guint16 domain, domain_slot;
     gboolean is_asleep; /* shared: the fiber waits for sim_wake() or its timer */
@@ -114,11 +115,11 @@ sched_sync(SchedCpu *cpu)
     sim_sync(cpu->mach->engine, cpu->mach->agent);
 }
 
-/* In order: whether the core's other thread runs a task, for mach_compute(). */
-static inline gboolean
-sched_sibling_is_busy(const SchedCpu *cpu)
+/* In order: notes whether the core's other thread runs a task, for mach_compute(). */
+static inline void
+sched_note_sibling(SchedCpu *cpu)
 {
-    return cpu->sibling != MACH_NO_CPU && cpu->sched->is_busy[cpu->sibling];
+    cpu->is_shared = cpu->sibling != MACH_NO_CPU && cpu->sched->is_busy[cpu->sibling];
 }
 
 gboolean sched__put_back(SchedCpu *cpu, SchedTask *task);

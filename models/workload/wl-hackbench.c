@@ -206,25 +206,26 @@ hack_wake_reader(SchedCpu *cpu, HackChannel *channel)
 
 /* The part of a call that is its own. */
 static void
-spend_call(const Hackbench *hack, SchedCpu *cpu, HackTask *task, gboolean is_shared)
+spend_call(const Hackbench *hack, SchedCpu *cpu, HackTask *task)
 {
     SimTime cost = task->is_sender ? hack->send_ps : hack->recv_ps;
     guint64 permille = 1000 - hack->spread_permille + sim_rng_below(&task->spread, 2 * hack->spread_permille + 1);
 
-    mach_compute(cpu->mach, cost * (SimTime) permille / 1000, is_shared);
+    sim_private(cpu->mach->engine, cpu->mach->agent);
+    mach_compute(cpu->mach, cost * (SimTime) permille / 1000, cpu->is_shared);
     task->is_in_call = TRUE;
 }
 
 /* One call, FALSE when the task has left the CPU in its middle. */
 static gboolean
-make_call(Hackbench *hack, SchedCpu *cpu, HackTask *task, gboolean *is_shared)
+make_call(Hackbench *hack, SchedCpu *cpu, HackTask *task)
 {
     HackChannel *channel = &hack->channel[task->channel];
 
     if (!task->is_in_call)
-        spend_call(hack, cpu, task, *is_shared);
+        spend_call(hack, cpu, task);
     sched_sync(cpu);
-    *is_shared = sched_sibling_is_busy(cpu);
+    sched_note_sibling(cpu);
     if (sched_preempt(cpu, &task->task))
         return FALSE;
     if (!(task->is_sender ? hack->transport->write : hack->transport->read)(hack, cpu, task, channel))
@@ -242,10 +243,9 @@ static void
 run_task(SchedCpu *cpu, SchedTask *sched_task)
 {
     HackTask *task = (HackTask *) sched_task;
-    gboolean is_shared = sched_sibling_is_busy(cpu); /* the CPU is in order at the start */
 
     while (task->n_left > 0)
-        if (!make_call(cpu->sched->data, cpu, task, &is_shared) || !sched_poll(cpu))
+        if (!make_call(cpu->sched->data, cpu, task) || !sched_poll(cpu))
             return;
     sched_sync(cpu);
     sched_end(cpu, sched_task);
@@ -389,12 +389,20 @@ idle_share(const Hackbench *hack)
     return 1 - share(busy, all);
 }
 
+static SimTime
+ended_at(const void *state)
+{
+    const Hackbench *hack = state;
+
+    return hack->sched->n_live ? SIM_TIME_MAX : hack->sched->ended_at;
+}
+
 static void
 report(World *world, void *state, SimRecord *record)
 {
     const Hackbench *hack = state;
     SchedCounts count = sched_counts(hack->sched, SCHED_MEASURED);
-    SimTime until = hack->sched->n_live ? world->end : MIN(hack->sched->ended_at, world->end);
+    SimTime until = MIN(ended_at(hack), world->end);
     guint64 n_messages = 0, n_frees = 0, n_same_cpu = 0;
 
     for (guint i = 0; i < hack->sched->n_cpus; i++) {
@@ -439,6 +447,7 @@ const Workload workload_hackbench = {
     .cache_names = cache_names,
     .check = check,
     .setup = setup,
+    .ended_at = ended_at,
     .report = report,
     .free = hack_free,
 };

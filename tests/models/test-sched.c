@@ -47,10 +47,11 @@ do_step(Bench *bench, SchedCpu *cpu, Scripted *task)
     const Step *step = task->step;
 
     if (step->action == COMPUTE || step->action == LOOP) {
-        mach_spend(cpu->mach, step->value);
+        mach_compute(cpu->mach, step->value, cpu->is_shared);
         task->computed += step->value;
     }
     sched_sync(cpu);
+    sched_note_sibling(cpu);
     if (step->action != LOOP)
         task->step++;
     if (step->action == WAKE || step->action == WAKE_ASYNC)
@@ -308,6 +309,7 @@ test_balance(void)
             g_assert_cmpint(is_used[cpu], ==, cpu == 0 || (balances && cpu < 4));
         g_assert_cmpuint(sched_counts(bench->sched, SCHED_MEASURED).pulls, ==, balances ? 3 : 0);
         g_assert_cmpuint(bench->sched->domain[0].n_waiting, ==, balances ? 2 : 5);
+        g_assert_cmpuint(bench->sched->cpu[0].n_runnable, ==, balances ? 3 : 6);
     }
 }
 
@@ -334,6 +336,73 @@ test_balance_affinity(void)
     /* CPU 1 pulled the one that may, CPU 2 one of the other queue. */
     g_assert_cmpint(cpu_of_start(bench, 3, 0), ==, 1);
     g_assert_cmpuint(bench->sched->cpu[2].n_runnable, >=, 1);
+}
+
+/* The longer of two queues is helped first, at the first look after a task has come to wait there; a queue whose last
+ * task was pulled still takes tasks. */
+static void
+test_balance_later(void)
+{
+    static const Step sleeper[] = {{SLEEP}, {LOOP, 10 * SIM_US}};
+    static const Step waker[] = {{COMPUTE, 2500 * SIM_US}, {WAKE, 4}, {WAKE, 2},          {WAKE, 3},
+                                 {COMPUTE, 2500 * SIM_US}, {WAKE, 5}, {LOOP, 10 * SIM_US}};
+    SchedConfig config = default_config();
+    g_autoptr(Bench) bench = NULL;
+
+    config.balances = TRUE;
+    bench = bench_new(two_domains, &config);
+    for (guint i = 2; i < 6; i++) {
+        bench->task[i].step = sleeper;
+        sched_add_task(bench->sched, &bench->task[i].task, i == 4, i == 4, 1);
+    }
+    bench->task[0].step = hog;
+    sched_add_task(bench->sched, &bench->task[0].task, 0, 0, 1);
+    bench->task[1].step = waker;
+    sched_add_task(bench->sched, &bench->task[1].task, 1, 1, 1);
+    run_until(bench, 2 * SIM_MS);
+    /* They will wait on CPU 0, as the last of three, and on CPU 1. */
+    bench->task[3].task.n_allowed = bench->task[4].task.n_allowed = 4;
+    run_until(bench, 20 * SIM_MS);
+    g_assert_cmpint(cpu_of_start(bench, 3, 1), ==, 2);
+    g_assert_cmpint(cpu_of_start(bench, 4, 1), ==, 3);
+    g_assert_cmpint(cpu_of_start(bench, 5, 1), ==, 0);
+    g_assert_cmpuint(bench->sched->cpu[0].n_runnable, ==, 3);
+    g_assert_cmpuint(bench->sched->domain[0].n_waiting, ==, 2);
+    g_assert_cmpuint(sched_counts(bench->sched, SCHED_MEASURED).pulls, ==, 2);
+    for (guint i = 0; i < 6; i++)
+        g_assert_cmpint(bench->task[i].computed, >, 4 * SIM_MS);
+}
+
+/* Both threads of a core compute 1.6 times as long; threads of two cores do not. */
+static void
+test_siblings(void)
+{
+    for (guint other = 1; other <= 4; other += 3) {
+        SchedConfig config = default_config();
+        g_autoptr(Bench) bench = bench_new(two_threads, &config);
+        SimTime expected = other == 4 ? (SimTime) (100 * SIM_MS / 1.6) : 100 * SIM_MS;
+
+        add_task(bench, 0, hog, 0);
+        add_task(bench, 1, hog, other);
+        run_until(bench, 100 * SIM_MS);
+        for (guint i = 0; i < 2; i++)
+            g_assert_cmpint(ABS(bench->task[i].computed - expected), <=, 20 * SIM_US);
+    }
+}
+
+/* What counts is whether the sibling is busy when a task starts, not when the CPU last ran one. */
+static void
+test_sibling_at_start(void)
+{
+    static const Step waker[] = {{COMPUTE, SIM_MS}, {WAKE, 1}, {END}};
+    static const Step sleeper[] = {{SLEEP}, {COMPUTE, 10 * SIM_MS}, {END}};
+    SchedConfig config = default_config();
+    g_autoptr(Bench) bench = bench_new(two_threads, &config);
+
+    add_task(bench, 0, waker, 0);
+    add_task(bench, 1, sleeper, 4);
+    test_world_run(bench->world);
+    g_assert_cmpint(bench->sched->ended_at, ==, SIM_US + SIM_MS + 300 * SIM_US + SIM_US + 10 * SIM_MS);
 }
 
 /* Tasks that wake each other in a ring, over all CPUs: with any placement each gets its turn equally often. */
@@ -386,6 +455,9 @@ main(int argc, char **argv)
     g_test_add_func("/sched/idle-search-wraps", test_idle_search_wraps);
     g_test_add_func("/sched/balance", test_balance);
     g_test_add_func("/sched/balance-affinity", test_balance_affinity);
+    g_test_add_func("/sched/balance-later", test_balance_later);
+    g_test_add_func("/sched/siblings", test_siblings);
+    g_test_add_func("/sched/sibling-at-start", test_sibling_at_start);
     g_test_add_func("/sched/ring", test_ring);
     return g_test_run();
 }

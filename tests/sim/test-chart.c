@@ -98,7 +98,7 @@ test_stacked(void)
                                   "base\t2\t0\tcold\ta\t0\tget\t8000000\t1\n"
                                   "fast\t2\t0\tcold\ta\t0\tget\t1000000\t1\n");
     draw("axis=cpus\n", 1);
-    expect_file("charts/lock-time.tsv", "point\tget\tslow 'x'\nbase, 2\t4\t3\nfast, 2\t1\t0\n");
+    expect_file("charts/lock-time.tsv", "point\tget\tslow 'x'\nbase at 2\t4\t3\nfast at 2\t1\t0\n");
     expect_file("args", "plots/lock-time.gp|charts/lock-time.tsv|charts/lock-time|"
                         "Time spent waiting for locks, by call site|mean of the replications; 2 of 2 points|"
                         "wait, summed over CPUs (ms)|2|\n");
@@ -132,8 +132,8 @@ test_series(void)
     expect_file("charts/memory.tsv", "base\ta free\tb\n0\t1\t3\n1.5\t0.5\t0.5\n\n\n");
     expect_file("charts/partial.tsv", "base\tnode0\n0\t5\n1.5\t6\n\n\n");
     expect_file("args", "plots/memory.gp|charts/memory.tsv|charts/memory|"
-                        "Slab memory over simulated time, by what holds it|replication 0, start cold; 1 of 1 points|"
-                        "1|2|3.1500000000000004|slab memory (KiB)|\n"
+                        "Memory over simulated time, by what holds it|replication 0, start cold; 1 of 1 points|"
+                        "1|2|3.1500000000000004|memory (KiB)|\n"
                         "plots/partial.gp|charts/partial.tsv|charts/partial|"
                         "Length of the nodes' partial lists over simulated time|"
                         "replication 0, start cold; 1 of 1 points|1|1|6.300000000000001|slabs|\n");
