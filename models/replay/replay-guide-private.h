@@ -136,6 +136,10 @@ void guide_bind(ReplayGuide *guide, gint cache, guint start, guint64 recorded, S
  * nobody's (0 = any), bound to it. */
 SlabId guide_adopt(ReplayGuide *guide, gint cache, guint start, guint64 recorded, SlabId wanted, const MachCpu *cpu);
 
+/* Takes the allocation of one object back. The slab goes where it came from, exactly, or to the end of the list when
+ * `is_wrong_again`: the kernel has passed it over for the second time. */
+void guide_undo(SlubCache *slub, guint cpu, const GuidePrediction *did, gboolean is_wrong_again);
+
 /* After an allocation: makes the object one of `id`, where the kernel's step was `seen`. */
 void guide_force(ReplayGuide *guide, gint cache, guint start, MachCpu *cpu, SlabId id, const GuidePrediction *did,
                  const guint *seen);

@@ -112,7 +112,8 @@ has_drain_under_way(const ReplayGuide *guide, guint cpu, gint cache)
     for (guint i = 0; i < guide->replay->params.n_traced_cpus * KMEM_N_CONTEXTS; i++) {
         const GuidePending *p = &guide->pending[i];
 
-        if (i / KMEM_N_CONTEXTS != cpu && p->step == GUIDE_FREE && p->cache == cache && p->seen[KMEM_PROBE_UNFREEZE])
+        if (i / KMEM_N_CONTEXTS != cpu && p->step == GUIDE_FREE && p->cache == cache &&
+            (p->seen[KMEM_PROBE_UNFREEZE] || p->predicted.stat[SLAB_STAT_CPU_PARTIAL_DRAIN]))
             return TRUE;
     }
     return FALSE;
@@ -195,6 +196,11 @@ follow_alloc(ReplayGuide *guide, const KmemEvent *event, gint index, guint start
     SlabId id = guide_find(guide, index, start, recorded), got, old;
     GuidePrediction did;
 
+    /* The kernel looked at its lists somewhere between the begin of the slow path and now. */
+    if (alloc.is_done && (id ? alloc.got != id : is_new != (guide_source(&alloc.did) == GUIDE_NEW))) {
+        guide_undo(slub, cpu->id, &alloc.did, FALSE);
+        alloc.is_done = FALSE;
+    }
     if (!alloc.is_done)
         alloc = predict_alloc(guide, event->cpu, index, start,
                               is_wished && event->node < (gint) guide->replay->topology->n_nodes ? event->node
