@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "import-cmd.h"
 #include "sim-cli.h"
 #include "sim-gsl.h"
 #include "slab-cmd.h"
@@ -11,6 +12,8 @@ main(int argc, char **argv)
     static const SimCommand commands[] = {
         {"geometry", "sizes, orders and limits of caches by the kernel's rules", slab_cmd_geometry},
         {"explain", "each decision behind one cache's geometry", slab_cmd_explain},
+        {"import", "a cache set from what a real machine printed", import_cmd_import},
+        {"inspect", "where the slab memory of a real machine is, and what could free it", import_cmd_inspect},
         {NULL},
     };
     const SimExperiment experiment = {

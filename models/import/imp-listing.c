@@ -70,8 +70,8 @@ is_sysfs_row(const char *line, const ImpWords *words)
 {
     Entry entry;
 
-    if (is_file_heading(line))
-        return strstr(line, "/sys/kernel/slab/") != NULL;
+    if (is_file_heading(line) || is_complaint(line))
+        return strstr(line, "/sys/kernel/slab") != NULL;
     return find_entry(line + strspn(line, " \t"), FALSE, &entry);
 }
 

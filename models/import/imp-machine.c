@@ -101,13 +101,28 @@ count_misfits(SlabGeometryEnv env, const GArray *shapes, guint misfits[N_CLASSES
     return fewest;
 }
 
-/* The page size on which the most shapes are possible, and of those the one on which the formula explains the most. */
-static void
-find_page_size(ImpDump *dump, const GArray *shapes, const ImpGiven *given, ImpMachine *machine)
+/* Where both the order of a slab and its bytes are listed, they tell the page size. 0 otherwise. */
+static guint
+listed_page_size(const GPtrArray *rows)
 {
-    guint misfits[N_CLASSES + 1], best_weight = G_MAXUINT, n_best = 0;
-    SlabGeometryEnv env = machine->env;
-    g_autoptr(GString) others = g_string_new(NULL);
+    for (guint i = 0; i < rows->len; i++) {
+        const ImpRow *row = rows->pdata[i];
+
+        if (row->order < 0 || row->order > 10 || row->slab_bytes <= 0)
+            continue;
+        for (guint p = 0; p < N_PAGE_SIZES; p++)
+            if ((gint64) page_sizes[p] << row->order == row->slab_bytes)
+                return page_sizes[p];
+    }
+    return 0;
+}
+
+/* The page size on which the most shapes are possible, and of those the one on which the formula explains the most;
+ * 0 when several are as good. */
+static guint
+fitting_page_size(const GArray *shapes, SlabGeometryEnv env)
+{
+    guint misfits[N_CLASSES + 1], best_weight = G_MAXUINT, best = 0;
 
     for (guint p = 0; p < N_PAGE_SIZES; p++) {
         guint n_impossible = 0, weight;
@@ -116,31 +131,33 @@ find_page_size(ImpDump *dump, const GArray *shapes, const ImpGiven *given, ImpMa
         for (guint i = 0; i < shapes->len; i++)
             n_impossible += order_on_pages(&g_array_index(shapes, Shape, i), page_sizes[p]) < 0;
         weight = n_impossible * (MAX_SHAPES + 1) + count_misfits(env, shapes, misfits);
-        if (weight == best_weight) {
-            n_best++;
-            g_string_append_printf(others, ", %u", page_sizes[p]);
-        } else if (weight < best_weight) {
+        if (weight == best_weight)
+            best = 0;
+        else if (weight < best_weight) {
             best_weight = weight;
-            n_best = 1;
-            machine->env.page_size_bytes = page_sizes[p];
+            best = page_sizes[p];
         }
     }
-    machine->knows_page_size = n_best == 1;
-    if (!machine->knows_page_size)
-        machine->env.page_size_bytes = page_sizes[0];
-    if (given->page_size_bytes > 0 && machine->knows_page_size &&
-        given->page_size_bytes != machine->env.page_size_bytes)
+    return best;
+}
+
+static void
+find_page_size(ImpDump *dump, const GPtrArray *rows, const GArray *shapes, const ImpGiven *given, ImpMachine *machine)
+{
+    guint found = listed_page_size(rows);
+
+    if (found > 0)
+        imp_dump_note(dump, IMP_NOTE_INFERRED, "pages of %u bytes: order and memory of a slab say so", found);
+    else if ((found = fitting_page_size(shapes, machine->env)) > 0)
+        imp_dump_note(dump, IMP_NOTE_INFERRED, "pages of %u bytes: slabs hold as many objects as fit", found);
+    if (given->page_size_bytes > 0 && found > 0 && given->page_size_bytes != found)
         imp_dump_note(dump, IMP_NOTE_CONFLICT, "pages of %u bytes were given, but the slabs fit pages of %u",
-                      given->page_size_bytes, machine->env.page_size_bytes);
-    if (given->page_size_bytes > 0) {
-        machine->env.page_size_bytes = given->page_size_bytes;
-        machine->knows_page_size = TRUE;
-    } else if (machine->knows_page_size)
-        imp_dump_note(dump, IMP_NOTE_INFERRED, "pages of %u bytes: slabs hold as many objects as fit",
-                      machine->env.page_size_bytes);
-    else
-        imp_dump_note(dump, IMP_NOTE_UNKNOWN, "the page size; 4096 bytes are assumed%s%s",
-                      others->len > 0 ? ", as good as" : "", others->str + (others->len > 0));
+                      given->page_size_bytes, found);
+    machine->knows_page_size = found > 0 || given->page_size_bytes > 0;
+    if (!machine->knows_page_size)
+        imp_dump_note(dump, IMP_NOTE_UNKNOWN, "the page size; 4096 bytes are assumed");
+    if (machine->knows_page_size)
+        machine->env.page_size_bytes = given->page_size_bytes > 0 ? given->page_size_bytes : found;
 }
 
 /* Boot parameters that explain clearly more than the defaults do. */
@@ -411,7 +428,7 @@ imp_machine_infer(ImpDump *dump, guint table, const ImpGiven *given)
     ImpMachine machine = {.env = slab_geometry_env_default(SLAB_KERNEL(5, 10), 1)};
 
     find_kernel(dump, rows, given, &machine);
-    find_page_size(dump, shapes, given, &machine);
+    find_page_size(dump, rows, shapes, given, &machine);
     find_cpus(dump, shapes, given, &machine);
     if (given->n_cpus > 0) {
         machine.cpus_low = machine.cpus_high = given->n_cpus;
