@@ -12,12 +12,25 @@ is_overfull(const ImpRow *row)
     return row->total_objects >= 0 && row->active_objects > row->total_objects;
 }
 
-/* An order fallback: slabs of a lower order hold fewer objects than the preferred one. */
+/* Slabs that hold fewer objects than one of the preferred order: those of a lower order, or, where there is none lower,
+ * two counts of different moments. */
 static gboolean
-has_small_slabs(const ImpRow *row)
+misses_slots(const ImpRow *row)
 {
     return row->slabs >= 0 && row->objects_per_slab > 0 && row->total_objects >= 0 &&
            row->slabs <= G_MAXINT64 / row->objects_per_slab && row->total_objects < row->slabs * row->objects_per_slab;
+}
+
+static gboolean
+has_small_slabs(const ImpRow *row)
+{
+    return row->order != 0 && misses_slots(row);
+}
+
+static gboolean
+was_read_while_changing(const ImpRow *row)
+{
+    return row->order == 0 && misses_slots(row);
 }
 
 static gboolean
@@ -58,6 +71,8 @@ static const struct {
 } faults[] = {
     {is_overfull, IMP_NOTE_CONFLICT, "more objects in use than slots"},
     {has_too_many_slots, IMP_NOTE_CONFLICT, "more slots than slabs times objects"},
+    {was_read_while_changing, IMP_NOTE_CONFLICT,
+     "fewer slots than slabs times objects, though no order is lower: counts of different moments"},
     {has_small_slabs, IMP_NOTE_INFERRED,
      "fewer slots than slabs times objects: some slabs are of a lower order, for want of free pages; their memory is "
      "an upper bound"},

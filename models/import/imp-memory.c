@@ -85,12 +85,23 @@ find_packing(const ImpMachine *machine, const ImpRow *row, gint64 slab_bytes, Im
     memory->packed_order0 = times(slabs_for(row->active_objects, objects), small);
 }
 
+static gint
+order_of(const ImpMachine *machine, const ImpRow *row)
+{
+    if (row->order >= 0)
+        return row->order < (gint64) UNKNOWN_ORDER ? (gint) row->order : -1;
+    if (row->slab_bytes <= 0 || !machine->knows_page_size)
+        return -1;
+    return (gint) slab_order_for_bytes((guint64) row->slab_bytes, machine->env.page_size_bytes);
+}
+
 static gboolean
-measure(const ImpMachine *machine, const ImpRow *row, ImpMemory *ret_memory)
+measure(const ImpMachine *machine, const ImpRow *row, gboolean is_slub, ImpMemory *ret_memory)
 {
     gint64 slab_bytes = imp_row_slab_bytes(row, machine->env.page_size_bytes);
     ImpMemory memory = {
         .row = row,
+        .order = order_of(machine, row),
         .total = imp_row_bytes(row, machine->env.page_size_bytes),
         .in_use = -1,
         .free = -1,
@@ -105,7 +116,7 @@ measure(const ImpMachine *machine, const ImpRow *row, ImpMemory *ret_memory)
     if (memory.total < 0)
         return FALSE;
     split(row, &memory);
-    if (slab_bytes > 0) {
+    if (slab_bytes > 0 && is_slub) {
         find_shrinkable(row, slab_bytes, &memory);
         find_held_by_cpus(machine, row, slab_bytes, &memory);
         find_packing(machine, row, slab_bytes, &memory);
@@ -139,19 +150,6 @@ add_to_sum(ImpMemory *sum, const ImpMemory *cache)
     sum->cpu_held = sum->cpu_held < 0 || cache->cpu_held < 0 ? -1 : plus(sum->cpu_held, cache->cpu_held);
 }
 
-static guint
-order_of(const ImpMachine *machine, const ImpRow *row)
-{
-    guint order;
-
-    if (row->order >= 0)
-        return row->order <= 10 ? (guint) row->order : UNKNOWN_ORDER;
-    if (row->slab_bytes <= 0 || !machine->knows_page_size)
-        return UNKNOWN_ORDER;
-    order = slab_order_for_bytes((guint64) row->slab_bytes, machine->env.page_size_bytes);
-    return MIN(order, UNKNOWN_ORDER);
-}
-
 ImpMemoryTable *
 imp_memory_new(const ImpDump *dump, guint table, const ImpMachine *machine)
 {
@@ -162,15 +160,16 @@ imp_memory_new(const ImpDump *dump, guint table, const ImpMachine *machine)
     memory->caches = g_array_new(FALSE, FALSE, sizeof(ImpMemory));
     for (guint i = 0; i < rows->len && dump->shows == IMP_SHOWS_CACHES; i++) {
         ImpMemory cache;
+        guint order;
 
-        if (!measure(machine, rows->pdata[i], &cache)) {
+        if (!measure(machine, rows->pdata[i], !dump->is_old_slab, &cache)) {
             memory->n_unknown++;
             continue;
         }
         g_array_append_val(memory->caches, cache);
         add_to_sum(&memory->sum, &cache);
-        memory->by_order[order_of(machine, cache.row)] =
-            plus(memory->by_order[order_of(machine, cache.row)], cache.total);
+        order = cache.order >= 0 && cache.order < (gint) UNKNOWN_ORDER ? (guint) cache.order : UNKNOWN_ORDER;
+        memory->by_order[order] = plus(memory->by_order[order], cache.total);
         if (imp_memory_use(&cache) >= 0) {
             in_slots += imp_memory_use(&cache) * (double) cache.total;
             slots += (double) cache.total;

@@ -9,6 +9,7 @@
 
 typedef struct {
     const ImpRow *row;
+    gint order;           /* listed, or by the size of a slab; -1 = not known */
     gint64 total;         /* slabs times the size of a slab, or as listed */
     gint64 in_use;        /* objects without padding, as far as their own size is known */
     gint64 free;          /* free slots */

@@ -53,10 +53,12 @@ append_cache(GString *text, const ImpMemory *cache)
     append_kib(text, cache->free);
     append_kib(text, cache->padding);
     append_percent(text, imp_memory_use(cache));
-    append_count(text, row->order, 6);
+    append_count(text, cache->order, 6);
     append_count(text, row->slabs, 9);
     append_count(text, row->cpu_slabs, 7);
     append_count(text, row->partial_slabs, 7);
+    if (cache->packed >= 0)
+        g_string_append_printf(text, " %+9" G_GINT64_FORMAT, (cache->packed_order0 - cache->packed) / KIB);
     g_string_append_c(text, '\n');
 }
 
@@ -65,8 +67,8 @@ append_caches(GString *text, const ImpMemoryTable *memory, guint n_top)
 {
     guint n = n_top == 0 ? memory->caches->len : MIN(n_top, memory->caches->len);
 
-    g_string_append_printf(text, "%-28s %11s %11s %11s %11s %6s %6s %9s %7s %7s\n", "# cache", "KiB", "in_use", "free",
-                           "padding", "use_%", "order", "slabs", "on_cpus", "on_node");
+    g_string_append_printf(text, "%-28s %11s %11s %11s %11s %6s %6s %9s %7s %7s %9s\n", "# cache", "KiB", "in_use",
+                           "free", "padding", "use_%", "order", "slabs", "on_cpus", "on_node", "at_order0");
     for (guint i = 0; i < n; i++)
         append_cache(text, &g_array_index(memory->caches, ImpMemory, i));
     if (n < memory->caches->len)
@@ -87,13 +89,16 @@ append_orders(GString *text, const ImpMemoryTable *memory)
 {
     if (memory->by_order[11] == memory->sum.total)
         return;
-    g_string_append(text, "\nMemory by order:");
-    for (guint order = 0; order < G_N_ELEMENTS(memory->by_order); order++)
-        if (memory->by_order[order] > 0)
-            g_string_append_printf(text, "%s %s%u: %" G_GINT64_FORMAT " KiB", order > 0 ? "," : "",
-                                   order == 11 ? "unknown " : "", order == 11 ? 0 : order,
-                                   memory->by_order[order] / KIB);
-    g_string_append_c(text, '\n');
+    g_string_append(text, "\nMemory by order");
+    for (guint order = 0; order < G_N_ELEMENTS(memory->by_order); order++) {
+        if (memory->by_order[order] == 0)
+            continue;
+        if (order < 11)
+            g_string_append_printf(text, "; order %u: %" G_GINT64_FORMAT " KiB", order, memory->by_order[order] / KIB);
+        else
+            g_string_append_printf(text, "; not known: %" G_GINT64_FORMAT " KiB", memory->by_order[order] / KIB);
+    }
+    g_string_append(text, ".\n");
 }
 
 static void
@@ -114,6 +119,14 @@ append_totals(GString *text, const ImpDump *dump, const ImpMemoryTable *memory)
                                100 * sum_kb / (double) dump->mem_total_kb);
 }
 
+/* Even if all that CPUs hold were free slots, next to nothing. */
+static gboolean
+is_full(const ImpMemory *cache)
+{
+    return imp_memory_use(cache) >= FULL_FRAC && cache->cpu_held >= 0 && cache->free >= 0 &&
+           (double) (cache->cpu_held + cache->free) < 2 * WORTH_FRAC * (double) cache->total;
+}
+
 static void
 append_full_caches(GString *text, const ImpMemoryTable *memory)
 {
@@ -122,7 +135,7 @@ append_full_caches(GString *text, const ImpMemoryTable *memory)
 
         if ((double) cache->total < NAMED_FRAC * (double) memory->sum.total)
             break;
-        if (imp_memory_use(cache) >= FULL_FRAC)
+        if (is_full(cache))
             g_string_append_printf(text,
                                    "- %s: %" G_GINT64_FORMAT
                                    " KiB, %.1f %% of its slots in use: no setting frees them, "
@@ -139,9 +152,11 @@ append_held(GString *text, const ImpMachine *machine, const ImpMemoryTable *memo
         g_string_append_printf(
             text,
             "- cpu_partial 0: at most %" G_GINT64_FORMAT " KiB lie in slabs on the CPUs' partial lists "
-            "(%" G_GINT64_FORMAT " KiB in all slabs CPUs hold), which count as in use above; the part "
-            "of them that is free is not known\n",
-            memory->sum.cpu_lists / KIB, memory->sum.cpu_held / KIB);
+            "(%" G_GINT64_FORMAT " KiB in all slabs CPUs hold; where the listing does not show them, "
+            "by the default limits of %u.%u). Their slots count as in use above; how many are free "
+            "is not known\n",
+            memory->sum.cpu_lists / KIB, memory->sum.cpu_held / KIB, machine->env.kernel / 1000,
+            machine->env.kernel % 1000);
     else
         g_string_append_printf(text,
                                "- cpu_partial 0: what CPUs hold counts as in use above; how much that is cannot be "
@@ -155,34 +170,60 @@ append_order0(GString *text, const ImpMemoryTable *memory)
     gint64 change = memory->sum.packed_order0 - memory->sum.packed;
 
     g_string_append_printf(text,
-                           "- order 0: at best these objects would take %" G_GINT64_FORMAT " KiB, packed as tightly at "
-                           "the present orders %" G_GINT64_FORMAT " KiB: %s of %" G_GINT64_FORMAT " KiB\n",
-                           memory->sum.packed_order0 / KIB, memory->sum.packed / KIB, change > 0 ? "a cost" : "a gain",
+                           "- order 0: these objects would take at least %" G_GINT64_FORMAT
+                           " KiB, packed as tightly at "
+                           "the present orders %" G_GINT64_FORMAT " KiB: %s%" G_GINT64_FORMAT " KiB by padding alone\n",
+                           memory->sum.packed_order0 / KIB, memory->sum.packed / KIB,
+                           change > 0   ? "it costs "
+                           : change < 0 ? "it saves "
+                                        : "a change of ",
                            (gint64) llabs(change) / KIB);
 }
 
+/* The plain word: nothing to gain, nothing to see but what CPUs hold, or how much at most. */
 static void
-append_verdict(GString *text, const ImpMachine *machine, const ImpMemoryTable *memory)
+append_plain_word(GString *text, const ImpMemoryTable *memory, gint64 freeable)
 {
-    gint64 freeable = imp_memory_freeable(memory);
-    double share = memory->sum.total > 0 ? (double) freeable / (double) memory->sum.total : 0;
+    double total = (double) memory->sum.total, share = (double) freeable / total;
+    double held = (double) memory->sum.cpu_held / total;
 
-    if (memory->sum.total == 0 || memory->use_frac < 0)
-        return;
-    if (share < WORTH_FRAC)
+    if (share < WORTH_FRAC && held >= 0 && share + held < WORTH_FRAC)
         g_string_append_printf(text,
                                "\nNo SLUB setting frees memory here: %.1f %% of the slots are in use, and all settings "
                                "together could give back at most %" G_GINT64_FORMAT
                                " KiB (%.2f %%). If this memory should "
                                "not be there, objects leak or are kept: that is not a matter of settings.\n",
                                100 * memory->use_frac, freeable / KIB, 100 * share);
-    else
+    else if (share < WORTH_FRAC)
+        g_string_append_printf(
+            text,
+            "\nThe listing shows next to nothing that a setting could free: %.1f %% of the slots count "
+            "as in use, and at most %" G_GINT64_FORMAT " KiB (%.2f %%) could come back, apart from free "
+            "slots in what CPUs hold:\n",
+            100 * memory->use_frac, freeable / KIB, 100 * share);
+    else if (memory->sum.packed > 0)
         g_string_append_printf(text,
                                "\nSettings could give back at most %" G_GINT64_FORMAT
                                " KiB (%.1f %%), if every slab were "
                                "as full as can be; each alone:\n",
                                freeable / KIB, 100 * share);
-    if (share >= WORTH_FRAC && memory->sum.packed > 0) {
+    else
+        g_string_append_printf(text,
+                               "\n%" G_GINT64_FORMAT
+                               " KiB (%.1f %%) are not in use: no setting gives back more, and how "
+                               "much less one would the listing does not tell.\n",
+                               freeable / KIB, 100 * share);
+}
+
+static void
+append_verdict(GString *text, const ImpMachine *machine, const ImpMemoryTable *memory)
+{
+    gint64 freeable = imp_memory_freeable(memory);
+
+    if (memory->sum.total == 0 || memory->use_frac < 0)
+        return;
+    append_plain_word(text, memory, freeable);
+    if ((double) freeable >= WORTH_FRAC * (double) memory->sum.total && memory->sum.packed > 0) {
         g_string_append_printf(text,
                                "- shrink: at most %" G_GINT64_FORMAT
                                " KiB, if the free slots lie together in empty slabs; "
@@ -232,12 +273,12 @@ append_old_slab(GString *text, const ImpDump *dump, guint table, const ImpMachin
     g_autoptr(GPtrArray) rows = imp_dump_table(dump, table);
     gint stage = find_old_stage(rows, machine);
 
-    g_string_append(text,
-                    "\nThis is the old SLAB allocator (limits and batches above 0, or slabinfo 1.x), not SLUB: no "
-                    "SLUB setting applies, and nothing is said of what one would do.\n");
+    g_string_append(text, "This is the old SLAB allocator (limits and batches above 0, or slabinfo 1.x), not SLUB: no "
+                          "SLUB setting applies, and nothing is said of what one would do.\n");
     if (stage >= 0)
         g_string_append_printf(text, "Its objects in a slab are those of stage %d (%s); slubsim geometry --old-slab.\n",
                                stage, stages[stage]);
+    g_string_append_c(text, '\n');
 }
 
 void
@@ -249,12 +290,12 @@ imp_report_memory(const ImpDump *dump, guint table, const ImpMachine *machine, g
         g_string_append(text, "The listing tells no memory of any cache.\n");
         return;
     }
+    if (dump->is_old_slab)
+        append_old_slab(text, dump, table, machine);
     append_caches(text, memory, n_top);
     append_orders(text, memory);
     append_totals(text, dump, memory);
-    if (dump->is_old_slab)
-        append_old_slab(text, dump, table, machine);
-    else
+    if (!dump->is_old_slab)
         append_verdict(text, machine, memory);
 }
 
@@ -298,12 +339,13 @@ append_changes(GString *text, const ImpDump *dump, guint table, const ImpMachine
     for (guint i = 0; i < MIN(changes->len, 5); i++) {
         const Change *change = &g_array_index(changes, Change, i);
 
-        if (change->change != 0)
-            g_string_append_printf(text,
-                                   "    %s: %+" G_GINT64_FORMAT " KiB, objects in use %" G_GINT64_FORMAT
-                                   " to %" G_GINT64_FORMAT "\n",
-                                   change->after->name, change->change / KIB, change->before->active_objects,
-                                   change->after->active_objects);
+        if (change->change == 0)
+            continue;
+        g_string_append_printf(text, "    %s: %+" G_GINT64_FORMAT " KiB", change->after->name, change->change / KIB);
+        if (change->before->active_objects >= 0 && change->after->active_objects >= 0)
+            g_string_append_printf(text, ", objects in use %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT,
+                                   change->before->active_objects, change->after->active_objects);
+        g_string_append_c(text, '\n');
     }
 }
 

@@ -88,8 +88,8 @@ imp_sysfs_names(void)
 
 /* "99(98) C1=25(25) C2=73(73)" */
 typedef struct {
-    gint64 total, total_slabs;    /* in brackets, -1 = none */
-    gint64 sum, largest, longest; /* over the items; longest in brackets */
+    gint64 total, total_slabs;               /* in brackets, -1 = none */
+    gint64 sum, slabs_sum, largest, longest; /* over the items; longest in brackets */
     gint largest_at, highest_cpu, highest_node;
     guint n_items;
 } Counts;
@@ -142,6 +142,7 @@ parse_counts(const char *text, Counts *ret_counts)
             counts.largest_at = (gint) at;
         }
         counts.sum += number;
+        counts.slabs_sum += MAX(bracketed, 0);
         counts.longest = MAX(counts.longest, bracketed);
         *highest = MAX(*highest, (gint) at);
         counts.n_items++;
@@ -172,10 +173,10 @@ note_lists(ImpDump *dump, const ImpRow *row, const char *name, const Counts *cou
 {
     dump->n_listed_cpus = MAX(dump->n_listed_cpus, (guint) (counts->highest_cpu + 1));
     dump->n_listed_nodes = MAX(dump->n_listed_nodes, (guint) (counts->highest_node + 1));
-    if (counts->n_items > 0 && counts->sum != counts->total)
-        imp_dump_note(dump, IMP_NOTE_CONFLICT,
-                      "%s: %s is %" G_GINT64_FORMAT ", its CPUs or nodes add up to %" G_GINT64_FORMAT, row->name, name,
-                      counts->total, counts->sum);
+    /* What stands before the brackets is halved for each CPU and for all: only the slabs add up. */
+    if (counts->n_items > 0 && counts->total_slabs >= 0 ? counts->slabs_sum != counts->total_slabs
+                                                        : counts->n_items > 0 && counts->sum != counts->total)
+        imp_dump_note(dump, IMP_NOTE_CONFLICT, "%s: %s is not the sum over its CPUs or nodes", row->name, name);
 }
 
 gboolean

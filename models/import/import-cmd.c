@@ -192,6 +192,33 @@ host_machine(ImpDump *dump, const ImpHost *host)
     return machine;
 }
 
+/* Both files of the kernel should tell the same of a cache. */
+static void
+compare_sources(const ImpHost *host, GString *report)
+{
+    g_autoptr(GHashTable) shapes = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    guint n_other = 0;
+
+    if (host->sysfs == NULL || host->slabinfo == NULL)
+        return;
+    for (guint pass = 0; pass < 2; pass++) {
+        const GArray *rows = pass == 0 ? host->sysfs->rows : host->slabinfo->rows;
+
+        for (guint i = 0; i < rows->len; i++) {
+            const ImpRow *row = &g_array_index(rows, ImpRow, i);
+            g_autofree char *shape = g_strdup_printf("%" G_GINT64_FORMAT " %" G_GINT64_FORMAT " %" G_GINT64_FORMAT,
+                                                     row->stride_bytes, row->objects_per_slab, row->order);
+
+            if (pass == 0)
+                g_hash_table_add(shapes, g_steal_pointer(&shape));
+            else
+                n_other += !g_hash_table_contains(shapes, shape);
+        }
+    }
+    g_string_append_printf(report, "/proc/slabinfo: %u caches, %u of a geometry that /sys/kernel/slab has not.\n",
+                           host->slabinfo->rows->len, n_other);
+}
+
 static gboolean
 import_host(const Options *options, guint *ret_n_differing, GError **error)
 {
@@ -208,6 +235,7 @@ import_host(const Options *options, guint *ret_n_differing, GError **error)
         return FALSE;
     if (host.sysfs == NULL)
         *ret_n_differing = machine.n_misfits;
+    compare_sources(&host, report);
     g_printerr("%s%s", host.refusals->str, report->str);
     return write_caches(options, dump, 0, &machine, "this machine", error);
 }
