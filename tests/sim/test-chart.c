@@ -87,36 +87,51 @@ test_lines(void)
     expect_file("args", "plots/throughput.gp|charts/p.tsv|charts/p|A \"title\"|cpus|wait (µs)|log-lines|1|0|0|\n");
 }
 
-/* Means over all runs of a point, also those without a row; the largest part first. */
+/* Means over all runs of a point, also those without a row. Parts stand in the table's order, whatever their size, and
+ * keep the number of their colour; what is 0 everywhere is left out. */
 static void
 test_stacked(void)
 {
     toy_write("result/metrics.tsv", METRICS "base\t2\t0\tcold\nbase\t2\t1\tcold\nfast\t2\t0\tcold\n");
     toy_write("result/locks.tsv", "variant\tcpus\treplication\tstart\tlock\tnode\tsite\twait_ns\thold_ns\n"
+                                  "base\t2\t0\tcold\ta\t0\tnever\t0\t1\n"
                                   "base\t2\t0\tcold\ta\t0\tslow \"x\"\t4000000\t1\n"
                                   "base\t2\t0\tcold\ta\t1\tslow \"x\"\t2000000\t1\n"
                                   "base\t2\t0\tcold\ta\t0\tget\t8000000\t1\n"
                                   "fast\t2\t0\tcold\ta\t0\tget\t1000000\t1\n");
     draw("axis=cpus\n", 1);
-    expect_file("charts/lock-time.tsv", "point\tget\tslow 'x'\nbase at 2\t4\t3\nfast at 2\t1\t0\n");
+    expect_file("charts/lock-time.tsv", "point\tslow 'x'\tget\nbase at 2\t3\t4\nfast at 2\t0\t1\n");
     expect_file("args", "plots/lock-time.gp|charts/lock-time.tsv|charts/lock-time|"
                         "Time spent waiting for locks, by call site|mean of the replications; 2 of 2 points|"
-                        "wait, summed over CPUs (ms)|2|\n");
+                        "wait, summed over CPUs (ms)|2|2 3|2|\n");
 }
 
-/* Parts beyond the seventh are added up. */
+/* Of more than seven parts the smaller ones are added up, under a colour that none has. */
 static void
 test_other_parts(void)
 {
     GString *memory = g_string_new("variant\treplication\tstart\tcache\tplace\tbytes\n");
 
-    for (guint i = 1; i <= 9; i++)
+    for (guint i = 0; i <= 9; i++)
         g_string_append_printf(memory, "base\t0\tcold\tc\tp%u\t%u\n", i, i);
     toy_write("result/metrics.tsv", "variant\treplication\tstart\nbase\t0\tcold\n");
     toy_write("result/memory.tsv", memory->str);
     g_string_free(memory, TRUE);
     draw("axis=\n", 1);
-    expect_file("charts/memory-places.tsv", "point\tp9\tp8\tp7\tp6\tp5\tp4\t3 others\nbase\t9\t8\t7\t6\t5\t4\t6\n");
+    expect_file("charts/memory-places.tsv", "point\tp4\tp5\tp6\tp7\tp8\tp9\t3 others\nbase\t4\t5\t6\t7\t8\t9\t6\n");
+    expect_file("args", "plots/memory-places.gp|charts/memory-places.tsv|charts/memory-places|Memory by place|"
+                        "mean of the replications; 1 of 1 points|memory (B)|7|5 6 7 8 9 10 0|1|\n");
+}
+
+/* No lock was waited for: a picture of zeros, not a failure. */
+static void
+test_all_zero(void)
+{
+    toy_write("result/metrics.tsv", "variant\treplication\tstart\nbase\t0\tcold\n");
+    toy_write("result/memory.tsv", "variant\treplication\tstart\tcache\tplace\tbytes\n"
+                                   "base\t0\tcold\tc\tp\t0\nbase\t0\tcold\tc\tq\t0\n");
+    draw("axis=\n[plot m]\nkind=memory-places\n", 1);
+    expect_file("charts/m.tsv", "point\tp\nbase\t0\n");
 }
 
 /* Edges of stacked areas in KiB; only the first replication; totals are no part; lists as they are. */
@@ -231,6 +246,7 @@ main(int argc, char **argv)
     toy_add_test("/chart/lines", test_lines);
     toy_add_test("/chart/stacked", test_stacked);
     toy_add_test("/chart/other-parts", test_other_parts);
+    toy_add_test("/chart/all-zero", test_all_zero);
     toy_add_test("/chart/series", test_series);
     toy_add_test("/chart/waits", test_waits);
     toy_add_test("/chart/waits-of-one-lock", test_waits_of_one_lock);
