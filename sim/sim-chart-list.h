@@ -4,7 +4,7 @@
 #ifndef SIM_CHART
 #define SIM_CHART(...)
 #endif
-SIM_CHART(throughput, "throughput", "summary", "Mean and confidence interval at each point")
+SIM_CHART(throughput, "throughput", "summary", "Value at each point")
 SIM_CHART(lock_time, "lock-time", "locks", "Time spent waiting for locks, by call site")
 SIM_CHART(memory, "memory", "series", "Memory over simulated time, by what holds it")
 SIM_CHART(memory_places, "memory-places", "memory", "Memory by place")

@@ -172,7 +172,7 @@ choose_parts(const Stack *stack, guint *ret_n_others)
 static double
 value_at(const Stack *stack, guint bar, guint part)
 {
-    return g_array_index(stack->sums, double, bar *stack->parts.list->len + part) / stack->divisor;
+    return g_array_index(stack->sums, double, bar * stack->parts.list->len + part) / stack->divisor;
 }
 
 /* Every cell was followed by a tab. */

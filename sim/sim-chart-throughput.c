@@ -182,6 +182,29 @@ put_published(SimChartDrawing *drawing, SimChartSource *source, const Layout *la
     return any;
 }
 
+/* What the bars are means of; without an interval none is claimed. Caller frees. */
+static char *
+describe_runs(const Layout *layout, guint metric_column, const char *metric, gboolean has_intervals)
+{
+    const SimTable *summary = layout->rows.table;
+    int n = sim_table_find_column(summary, "n");
+    double least = INFINITY, most = 0, value;
+
+    for (guint row = 0; row < sim_table_n_rows(summary); row++) {
+        if (n < 0 || !g_str_equal(sim_table_cell(summary, row, metric_column), metric) ||
+            !sim_table_cell_real(summary, row, (guint) n, &value))
+            continue;
+        least = MIN(least, value);
+        most = MAX(most, value);
+    }
+    if (most <= 1)
+        return g_strdup("one replication, hence no confidence interval");
+    return least < most
+               ? g_strdup_printf("%g to %g replications%s", least, most,
+                                 has_intervals ? ", with confidence intervals" : "")
+               : g_strdup_printf("%g replications%s", most, has_intervals ? ", with confidence intervals" : "");
+}
+
 static double
 place_on_page(const Layout *layout, guint axis_value)
 {
@@ -217,7 +240,7 @@ sim_chart_prepare_throughput(SimChartSource *source, const SimChartSpec *spec, S
     int column = summary != NULL ? sim_chart_column(summary, "metric", error) : -1;
     Layout layout;
     const char *metric, *style;
-    g_autofree char *y_label = NULL;
+    g_autofree char *y_label = NULL, *note = NULL;
     GError *inner = NULL;
     g_autoptr(GArray) intervals = g_array_new(FALSE, FALSE, sizeof(double));
     gboolean has_intervals, has_published;
@@ -234,12 +257,13 @@ sim_chart_prepare_throughput(SimChartSource *source, const SimChartSpec *spec, S
         put_series(drawing, &layout, s, (guint) column, metric, intervals, &inner);
     has_intervals = put_intervals(drawing, &layout, intervals);
     has_published = inner == NULL && put_published(drawing, source, &layout, metric, &inner);
+    note = describe_runs(&layout, (guint) column, metric, has_intervals);
+    sim_chart_add_arg(drawing, "%s", note);
     sim_chart_add_arg(drawing, "%s", source->axis);
     sim_chart_add_arg(drawing, "%s", y_label);
     sim_chart_add_arg(drawing, "%s", style);
-    sim_chart_add_arg(drawing, "%u", layout.series.list->len);
-    sim_chart_add_arg(drawing, "%d", has_intervals);
-    sim_chart_add_arg(drawing, "%d", has_published);
+    /* One argument: gnuplot takes no more than nine. */
+    sim_chart_add_arg(drawing, "%u %d %d", layout.series.list->len, has_intervals, has_published);
     layout_clear(&layout);
     if (inner != NULL) {
         g_propagate_error(error, inner);

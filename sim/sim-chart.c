@@ -224,6 +224,16 @@ is_interrupted(const gint *interrupt, GError **error)
     return TRUE;
 }
 
+/* A picture that is passed on alone still says which scenario it is of. Caller frees. */
+static char *
+default_title(const SimChartSource *source, const Kind *kind)
+{
+    g_autofree char *scenario = g_key_file_get_string(source->manifest, "result", "title", NULL);
+
+    return g_strdup_printf("%s%s%s", scenario != NULL ? scenario : "",
+                           scenario != NULL && *scenario != '\0' ? "\n" : "", kind->title);
+}
+
 static gboolean
 make_all(SimChartSource *source, const char *scripts_folder, const char *charts_folder, const gint *interrupt,
          guint *n_charts, GError **error)
@@ -239,7 +249,8 @@ make_all(SimChartSource *source, const char *scripts_folder, const char *charts_
             return FALSE;
     }
     for (guint i = 0; i < G_N_ELEMENTS(kinds); i++) {
-        SimChartSpec spec = {.name = kinds[i].name, .kind = kinds[i].name, .title = kinds[i].title};
+        g_autofree char *title = default_title(source, &kinds[i]);
+        SimChartSpec spec = {.name = kinds[i].name, .kind = kinds[i].name, .title = title};
         if (g_hash_table_contains(done, kinds[i].name))
             continue;
         if (is_interrupted(interrupt, error) ||

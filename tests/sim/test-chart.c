@@ -67,8 +67,9 @@ test_bars(void)
                                          "fast\tlabel\tmean\n0.2\t2\t3\n\n\n"
                                          "x\tmean\tlow\thigh\n-0.2\t2\t1.5\t2.5\n0.2\t3\t3\t3\n\n\n"
                                          "published\tvalue\n0.2\t2.5\n\n\n");
-    expect_file("args", "plots/throughput.gp|charts/throughput.tsv|charts/throughput|"
-                        "Mean and confidence interval at each point|cpus|x (Mops/s)|bars|2|1|1|\n");
+    expect_file("args",
+                "plots/throughput.gp|charts/throughput.tsv|charts/throughput|"
+                "Value at each point|1 to 3 replications, with confidence intervals|cpus|x (Mops/s)|bars|2 1 1|\n");
 }
 
 /* Five numeric values make lines at the values themselves; other units, other prefixes. */
@@ -84,7 +85,9 @@ test_lines(void)
     draw("axis=cpus\n[plot p]\nkind=throughput\nmetric=wait_ns\ntitle=A \"title\"\n", 1);
     expect_file("charts/p.tsv", "x\tlabel\n1\t1\n2\t2\n4\t4\n8\t8\n16\t16\n\n\n"
                                 "base\tlabel\tmean\n1\t1\t1\n2\t2\t2\n4\t4\t4\n8\t8\t8\n16\t16\t16\n\n\n");
-    expect_file("args", "plots/throughput.gp|charts/p.tsv|charts/p|A \"title\"|cpus|wait (µs)|log-lines|1|0|0|\n");
+    expect_file("args",
+                "plots/throughput.gp|charts/p.tsv|charts/p|A \"title\"|one replication, hence no confidence interval|"
+                "cpus|wait (µs)|log-lines|1 0 0|\n");
 }
 
 /* Means over all runs of a point, also those without a row. Parts stand in the table's order, whatever their size, and
@@ -143,15 +146,36 @@ test_series(void)
               "base\t0\tcold\t0\t1024\t2048\t3072\t5\n"
               "base\t0\tcold\t1.5\t512\t\t512\t6\n"
               "base\t1\tcold\t0\t1\t1\t2\t7\n");
-    draw("axis=\n", 2);
-    expect_file("charts/memory.tsv", "base\ta free\tb\n0\t1\t3\n1.5\t0.5\t0.5\n\n\n");
-    expect_file("charts/partial.tsv", "base\tnode0\n0\t5\n1.5\t6\n\n\n");
+    draw("axis=\ntitle=What it is\n[point 1]\nvariant=other\naxis_value=\nwarmup_ms=9\n"
+         "[point 2]\nvariant=base\naxis_value=\nwarmup_ms=0.5\n",
+         2);
+    expect_file("charts/memory.tsv", "base\ta_free\tb\n0\t1\t3\n1.5\t0.5\t0.5\n\n\npanel\twarmup_ms\nbase\t0.5\n\n\n");
+    expect_file("charts/partial.tsv", "base\tnode0\n0\t5\n1.5\t6\n\n\npanel\twarmup_ms\nbase\t0.5\n\n\n");
     expect_file("args", "plots/memory.gp|charts/memory.tsv|charts/memory|"
-                        "Memory over simulated time, by what holds it|replication 0, start cold; 1 of 1 points|"
+                        "What it is\nMemory over simulated time, by what holds it|"
+                        "replication 0, start cold; 1 of 1 points; measured from the vertical line on|"
                         "1|2|3.1500000000000004|memory (KiB)|\n"
                         "plots/partial.gp|charts/partial.tsv|charts/partial|"
+                        "What it is\nLength of the nodes' partial lists over simulated time|"
+                        "replication 0, start cold; 1 of 1 points; measured from the vertical line on|"
+                        "1|1|6.300000000000001|slabs|\n");
+}
+
+/* Each panel has the warm-up of its own point; a folder that does not tell it has no line, and claims none. */
+static void
+test_warmup_by_point(void)
+{
+    toy_write("result/series.tsv", "variant\tcpus\treplication\tstart\ttime_ms\tnode0_partial_slabs\n"
+                                   "base\t2\t0\tcold\t1\t5\nbase\t8\t0\tcold\t1\t5\nfast\t8\t0\tcold\t1\t5\n");
+    draw("axis=cpus\n[point 1]\nvariant=base\naxis_value=2\nwarmup_ms=0\n"
+         "[point 2]\nvariant=base\naxis_value=8\n",
+         1);
+    expect_file("charts/partial.tsv", "base at 2\tnode0\n1\t5\n\n\nbase at 8\tnode0\n1\t5\n\n\n"
+                                      "fast at 8\tnode0\n1\t5\n\n\n"
+                                      "panel\twarmup_ms\nbase at 2\t0\nbase at 8\tnan\nfast at 8\tnan\n\n\n");
+    expect_file("args", "plots/partial.gp|charts/partial.tsv|charts/partial|"
                         "Length of the nodes' partial lists over simulated time|"
-                        "replication 0, start cold; 1 of 1 points|1|1|6.300000000000001|slabs|\n");
+                        "replication 0, start cold; 3 of 3 points|3|1|5.25|slabs|\n");
 }
 
 /* P(wait > bound) pooled over locks and replications: 10 waits of 0, 6 to 100 ns, 4 to 1000 ns. The last bound, which
@@ -248,6 +272,7 @@ main(int argc, char **argv)
     toy_add_test("/chart/other-parts", test_other_parts);
     toy_add_test("/chart/all-zero", test_all_zero);
     toy_add_test("/chart/series", test_series);
+    toy_add_test("/chart/warmup-by-point", test_warmup_by_point);
     toy_add_test("/chart/waits", test_waits);
     toy_add_test("/chart/waits-of-one-lock", test_waits_of_one_lock);
     g_test_add_func("/chart/scale", test_scale);
