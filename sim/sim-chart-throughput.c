@@ -2,6 +2,8 @@
 /* One metric at every point: grouped bars, or lines when the axis is a number with enough values to show a curve. */
 #include "sim-chart-private.h"
 
+#include "sim-hint.h"
+
 #include <math.h>
 
 #define MIN_VALUES_FOR_LINES 5
@@ -233,6 +235,20 @@ put_axis(SimChartDrawing *drawing, const SimChartSource *source, const Layout *l
     sim_chart_end_block(drawing);
 }
 
+static void
+fail_no_metric(const SimTable *summary, guint metric_column, const char *metric, GError **error)
+{
+    g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
+    g_autofree char *hint = NULL;
+
+    for (guint row = 0; row < sim_table_n_rows(summary); row++)
+        sim_columns_add(names, sim_table_cell(summary, row, metric_column));
+    g_ptr_array_add(names, NULL);
+    hint = sim_hint_phrase(metric, (const char *const *) names->pdata);
+    g_set_error(error, SIM_ERROR, SIM_ERROR_UNKNOWN_KEY, "no run recorded a metric '%s'%s (summary.tsv lists them)",
+                metric, hint);
+}
+
 gboolean
 sim_chart_prepare_throughput(SimChartSource *source, const SimChartSpec *spec, SimChartDrawing *drawing, GError **error)
 {
@@ -251,7 +267,7 @@ sim_chart_prepare_throughput(SimChartSource *source, const SimChartSpec *spec, S
     y_label = sim_chart_scale(metric, largest_mean(summary, (guint) column, metric), &layout.divisor);
     style = layout_init(&layout, summary, source, (guint) column, metric);
     if (layout.series.list->len == 0)
-        g_set_error(&inner, SIM_ERROR, SIM_ERROR_UNKNOWN_KEY, "no run recorded a metric '%s'", metric);
+        fail_no_metric(summary, (guint) column, metric, &inner);
     put_axis(drawing, source, &layout);
     for (guint s = 0; s < layout.series.list->len && inner == NULL; s++)
         put_series(drawing, &layout, s, (guint) column, metric, intervals, &inner);

@@ -234,9 +234,17 @@ default_title(const SimChartSource *source, const Kind *kind)
                            scenario != NULL && *scenario != '\0' ? "\n" : "", kind->title);
 }
 
+/* The scenario asks for what is not there. Anything else would befall the other charts as well. */
+static gboolean
+is_refusal(const GError *error)
+{
+    return g_error_matches(error, SIM_ERROR, SIM_ERROR_UNKNOWN_KEY) ||
+           g_error_matches(error, SIM_ERROR, SIM_ERROR_RANGE) || g_error_matches(error, SIM_ERROR, SIM_ERROR_MODEL);
+}
+
 static gboolean
 make_all(SimChartSource *source, const char *scripts_folder, const char *charts_folder, const gint *interrupt,
-         guint *n_charts, GError **error)
+         guint *n_charts, GString *refused, GError **error)
 {
     g_auto(GStrv) groups = g_key_file_get_groups(source->manifest, NULL);
     g_autoptr(GHashTable) done = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
@@ -244,9 +252,16 @@ make_all(SimChartSource *source, const char *scripts_folder, const char *charts_
     for (char **group = groups; *group != NULL; group++) {
         if (!g_str_has_prefix(*group, PLOT_PREFIX))
             continue;
-        if (is_interrupted(interrupt, error) ||
-            !make_asked_chart(source, *group, scripts_folder, charts_folder, done, n_charts, error))
+        g_autoptr(GError) inner = NULL;
+        if (is_interrupted(interrupt, error))
             return FALSE;
+        if (make_asked_chart(source, *group, scripts_folder, charts_folder, done, n_charts, &inner))
+            continue;
+        if (!is_refusal(inner)) {
+            g_propagate_error(error, g_steal_pointer(&inner));
+            return FALSE;
+        }
+        g_string_append_printf(refused, "%s%s", refused->len > 0 ? "; " : "", inner->message);
     }
     for (guint i = 0; i < G_N_ELEMENTS(kinds); i++) {
         g_autofree char *title = default_title(source, &kinds[i]);
@@ -262,9 +277,10 @@ make_all(SimChartSource *source, const char *scripts_folder, const char *charts_
 
 gboolean
 sim_chart_draw(const char *result_folder, const char *scripts_folder, const char *charts_folder, const gint *interrupt,
-               guint *ret_n_charts, GError **error)
+               guint *ret_n_charts, char **ret_refused, GError **error)
 {
     g_autoptr(GKeyFile) manifest = sim_result_read_manifest(result_folder, error);
+    g_autoptr(GString) refused = g_string_new(NULL);
     g_autofree char *axis = NULL;
     SimChartSource source = {.manifest = manifest};
     guint n_charts = 0;
@@ -276,7 +292,7 @@ sim_chart_draw(const char *result_folder, const char *scripts_folder, const char
     source.axis = axis != NULL ? axis : "";
     source.folder = g_strdup(result_folder);
     source.tables = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify) sim_table_free);
-    make_all(&source, scripts_folder, charts_folder, interrupt, &n_charts, &inner);
+    make_all(&source, scripts_folder, charts_folder, interrupt, &n_charts, refused, &inner);
     g_hash_table_unref(source.tables);
     g_free(source.folder);
     /* A Ctrl-C reaches gnuplot too, whose death is then not the story to tell. */
@@ -289,5 +305,6 @@ sim_chart_draw(const char *result_folder, const char *scripts_folder, const char
         return FALSE;
     }
     *ret_n_charts = n_charts;
+    *ret_refused = refused->len > 0 ? g_strdup(refused->str) : NULL;
     return TRUE;
 }
