@@ -144,13 +144,15 @@ all_sets(const RunOptions *options)
 static void
 print_results(const SimRuns *runs, const SimTable *comparison, const char *folder)
 {
-    g_autofree char *points = sim_runs_summary_text(runs, N_KEY_METRICS);
+    g_autofree char *points = sim_runs_summary_text(runs, N_KEY_METRICS), *untrusted = sim_runs_untrusted_text(runs);
 
     fputs(points, stdout);
     if (comparison != NULL) {
         g_autofree char *figures = sim_compare_to_text(comparison);
         printf("\nPublished and simulated:\n%s", figures);
     }
+    if (untrusted != NULL)
+        printf("\n%s\n", untrusted);
     printf("\nResults: %s\n", folder);
 }
 

@@ -162,7 +162,22 @@ test_published(void)
     g_assert_nonnull(strstr(outcome.out, "16.67"));
     g_assert_nonnull(strstr(outcome.out, "no such axis value"));
     g_assert_nonnull(strstr(outcome.out, "rms_relative_error"));
+    g_assert_nonnull(strstr(outcome.out, "\n2 published figures, 1 start: n = 1 comparisons simulated, 1 not\n"));
+    g_assert_nonnull(strstr(outcome.out, "off by -16.7 %"));
     g_assert_true(g_file_test("out/comparison.tsv", G_FILE_TEST_EXISTS));
+}
+
+/* A run that has not settled is not passed over in silence. */
+static void
+test_untrusted(void)
+{
+    g_auto(Outcome) outcome = {0};
+
+    toy_write("good.scenario", GOOD);
+    outcome = cli_run("run -q --no-charts --set toy.drift_from=1 good.scenario", NULL);
+    g_assert_cmpint(outcome.status, ==, 0);
+    g_assert_nonnull(strstr(outcome.out, "\nnot settled, prolong run.warmup or run.duration: base, 2, cold (1 of 2 "
+                                         "runs); base, 8, cold (1 of 2 runs)\n"));
 }
 
 /* Texts of a scenario are data to gnuplot and to the shell. */
@@ -327,6 +342,7 @@ main(int argc, char **argv)
     toy_add_test("/cli/equal-bytes", test_equal_bytes);
     toy_add_test("/cli/seed-option", test_seed_option);
     toy_add_test("/cli/published", test_published);
+    toy_add_test("/cli/untrusted", test_untrusted);
     toy_add_test("/cli/hostile-texts", test_hostile_texts);
     toy_add_test("/cli/gnuplot-failures", test_gnuplot_failures);
     toy_add_test("/cli/plot-failure", test_plot_failure);
