@@ -8,7 +8,7 @@
 set -eu
 cd "$(dirname "$0")"
 
-packages="gcc libc6-dev meson ninja-build pkgconf libglib2.0-dev libgsl-dev gnuplot-nox fonts-dejavu-core python3"
+packages="gcc libc6-dev meson ninja-build pkgconf libglib2.0-dev libgsl-dev libsqlite3-dev zlib1g-dev libzstd-dev gnuplot-nox fonts-dejavu-core python3"
 
 install_packages() {
     missing=""
@@ -56,6 +56,6 @@ case "${1:-build}" in
     build) echo "Built build/models/slubsim" ;;
     demo) run_demo ;;
     test) run_tests ;;
-    bench) bench/run.sh ;;
+    bench) bench/run.sh build ;;
     *) echo "usage: $0 [demo|test|bench]" >&2; exit 2 ;;
 esac

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { N_HOLDS = 1000000, N_DELAYS = 1 << 16 };
+enum { N_HOLDS = 200000, N_DELAYS = 1 << 16 };
 
 static gint64 delay[N_DELAYS];
 static guint32 next_delay;

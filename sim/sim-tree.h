@@ -12,6 +12,9 @@
 /* A slot without a pending wake-up. Half the range, so that key + 1 never overflows. */
 #define SIM_TREE_IDLE (G_MAXINT64 / 2)
 
+/* For sim_tree_coming_slot(). */
+#define SIM_TREE_PART_BITS 4
+
 typedef struct
 {
     SimTime key;
@@ -23,7 +26,7 @@ typedef struct
 {
     SimTreeNode *node; /* node[1] is the root, node[n_leaves + slot] the leaf of a slot */
     guint32 n_leaves;  /* power of two, at least 2 */
-    guint32 part_shift; /* from a leaf to the root of its eighth of the tree */
+    guint32 part_shift; /* from a leaf to the root of its part, a 2^SIM_TREE_PART_BITS-th of the tree */
 } SimTree;
 
 void sim_tree_init(SimTree *tree, guint32 n_slots);
@@ -41,12 +44,12 @@ sim_tree_min_slot(const SimTree *tree)
     return tree->node[1].slot;
 }
 
-/* The slot that comes next in the eighth of the tree that `slot` lies in: due in some eight turns, time enough to
- * fetch what belongs to it. */
+/* The slot that comes next in the part of the tree that `slot` lies in, a 2^part_bits-th: it is due in some 2^part_bits
+ * turns. part_bits <= SIM_TREE_PART_BITS. */
 static inline guint32
-sim_tree_coming_slot(const SimTree *tree, guint32 slot)
+sim_tree_coming_slot(const SimTree *tree, guint32 slot, guint part_bits)
 {
-    return tree->node[(tree->n_leaves + slot) >> tree->part_shift].slot;
+    return tree->node[(tree->n_leaves + slot) >> (tree->part_shift + SIM_TREE_PART_BITS - part_bits)].slot;
 }
 
 /* Whether the left or the right of two siblings wins is a coin toss to a branch predictor, and a wrong guess costs more

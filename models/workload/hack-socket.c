@@ -65,8 +65,8 @@ socket_write(Hackbench *hack, SchedCpu *cpu, HackTask *task, HackChannel *channe
         return FALSE;
     }
     __builtin_prefetch(ring_slot(hack, channel, channel->n_messages), 1); /* most often still the one below */
-    head = slub_alloc(hack->head_cache, mach);
-    data = slub_alloc(hack->data_cache, mach);
+    head = world_alloc_accounted(hack->world, hack->head_cache, mach);
+    data = world_alloc_accounted(hack->world, hack->data_cache, mach);
     sched_sync(cpu);
     g_assert(channel->n_messages < hack->limits.capacity);
     slot = ring_slot(hack, channel, channel->n_messages++);
@@ -111,8 +111,8 @@ socket_read(Hackbench *hack, SchedCpu *cpu, HackTask *task, HackChannel *channel
     hack_level_add(hack, cpu, &hack->in_flight, -1);
     if (channel->writers && channel->n_messages <= hack->limits.wake_limit)
         wake_writers(hack, cpu, channel);
-    slub_free(hack->data_cache, cpu->mach, hack_message_data(message));
-    slub_free(hack->head_cache, cpu->mach, hack_message_head(message));
+    world_free_accounted(hack->world, hack->data_cache, cpu->mach, hack_message_data(message));
+    world_free_accounted(hack->world, hack->head_cache, cpu->mach, hack_message_head(message));
     count->frees++;
     count->same_cpu_frees += hack_message_cpu(message) == cpu->mach->id;
     return TRUE;

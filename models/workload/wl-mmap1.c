@@ -6,8 +6,8 @@
  *   6.1 - 6.3  map: VMA, reserve 1 + 3h nodes, use 1, give the rest back; unmap: the same and a side tree's node
  *   6.4, 6.5   map: VMA and its lock, the same reservation; unmap: two single nodes
  *   from 6.6   one node each, nothing reserved
- * The replaced leaf is freed through RCU, from 6.4 to 6.14 the VMA with its lock too. All other work of the two system calls
- * is one computing time. Left out: VMA merging, page tables (never touched), memcg charging. */
+ * The replaced leaf is freed through RCU, from 6.4 to 6.14 the VMA with its lock too. All other work of the two system
+ * calls is one computing time. Left out: VMA merging, page tables (never touched). */
 #include "workload.h"
 
 enum
@@ -62,8 +62,8 @@ free_vma_rcu(MachCpu *cpu, guint32 vma, guint32 vma_lock, void *data)
 {
     Mmap1 *w = data;
 
-    slub_free(w->vma_lock, cpu, vma_lock);
-    slub_free(w->vma, cpu, vma);
+    world_free_accounted(w->world, w->vma_lock, cpu, vma_lock);
+    world_free_accounted(w->world, w->vma, cpu, vma);
 }
 
 static void
@@ -109,9 +109,9 @@ iterate(Process *p)
     SlabId vma, vma_lock = 0, side = 0;
 
     compute(p);
-    vma = slub_alloc(w->vma, cpu);
+    vma = world_alloc_accounted(w->world, w->vma, cpu);
     if (w->vma_lock)
-        vma_lock = slub_alloc(w->vma_lock, cpu);
+        vma_lock = world_alloc_accounted(w->world, w->vma_lock, cpu);
     if (w->n_bulk)
         store_reserved(p, NULL);
     else if (w->maple_node)
@@ -128,7 +128,7 @@ iterate(Process *p)
     if (w->vma_lock)
         mach_call_rcu(cpu, w->vma_kind, vma, vma_lock);
     else
-        slub_free(w->vma, cpu, vma);
+        world_free_accounted(w->world, w->vma, cpu, vma);
     if (side)
         slub_free(w->maple_node, cpu, side);
 }

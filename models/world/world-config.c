@@ -103,6 +103,7 @@ world_schema(void)
         tables[n++] = kernel_keys;
         tables[n++] = slub_keys;
         tables[n++] = cache_keys;
+        tables[n++] = memcg_keys;
         tables[n++] = workload_keys;
         for (const Workload *const *w = workloads(); *w; w++) {
             g_assert(n < G_N_ELEMENTS(tables) - 1);
@@ -173,6 +174,14 @@ static const KnownCache known_caches[] = {
     {0, "vma_lock:40,flags=ACCOUNT"},
     {0, "maple_node:256,align=256"},
     {0, "skbuff_head_cache:232,flags=HWCACHE_ALIGN"},
+    {0, "bench_32:32"},
+    {0, "bench_64:64"},
+    {0, "bench_96_aligned:96,flags=HWCACHE_ALIGN"},
+    {0, "bench_1120:1120"},
+    {0, "bench_4096:4096"},
+    {0, "dentry:192,flags=RECLAIM_ACCOUNT|ACCOUNT"},
+    {0, "ext4_inode_cache:1136,flags=RECLAIM_ACCOUNT|ACCOUNT,ctor"},
+    {0, "xfs_inode:992,align=64,flags=RECLAIM_ACCOUNT|ACCOUNT,ctor"},
 };
 
 static gboolean
@@ -231,12 +240,11 @@ apply_cache_group(const SimConfig *config, const char *group, SlabCacheSpec *spe
 }
 
 gboolean
-world_cache_geometry(const SimConfig *config, const SlabGeometryEnv *env, const char *name,
-                     SlabGeometry *ret_geometry, GError **error)
+world_cache_spec(const SimConfig *config, const SlabGeometryEnv *env, const char *name, GStringChunk *names,
+                 SlabCacheSpec *ret_spec, GError **error)
 {
-    g_autoptr(GStringChunk) names = g_string_chunk_new(64);
     const char *const *instances = sim_config_instances(config, "cache *");
-    SlabCacheSpec spec = slab_cache_spec_default(name, 0);
+    SlabCacheSpec spec = slab_cache_spec_default(g_string_chunk_insert(names, name), 0);
     gboolean is_known = find_known_cache(env, name, names, &spec);
 
     if (instances && g_strv_contains(instances, name)) {
@@ -249,5 +257,17 @@ world_cache_geometry(const SimConfig *config, const SlabGeometryEnv *env, const 
         g_set_error(error, SIM_ERROR, SIM_ERROR_MODEL, "[cache %s] object_size: must be given for this cache", name);
         return FALSE;
     }
-    return slab_geometry_compute(env, &spec, ret_geometry, error);
+    *ret_spec = spec;
+    return TRUE;
+}
+
+gboolean
+world_cache_geometry(const SimConfig *config, const SlabGeometryEnv *env, const char *name,
+                     SlabGeometry *ret_geometry, GError **error)
+{
+    g_autoptr(GStringChunk) names = g_string_chunk_new(64);
+    SlabCacheSpec spec;
+
+    return world_cache_spec(config, env, name, names, &spec, error) &&
+           slab_geometry_compute(env, &spec, ret_geometry, error);
 }

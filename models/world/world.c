@@ -55,6 +55,7 @@ world_check(const SimConfig *config, GError **error)
 static void
 world_clear(World *world)
 {
+    memcg_free(world->memcg);
     slub_system_free(world->slub);
     mach_machine_free(world->machine);
     mach_topology_free(world->topology);
@@ -94,7 +95,7 @@ build(World *world, WorldRun *run, GError **error)
         return FALSE;
     world->slub = slub_system_new(
         world->machine, kernel, (guint) sim_config_int(world->config, "slub", "remote_node_defrag_ratio"), error);
-    if (!world->slub || !add_caches(world, run->workload, error))
+    if (!world->slub || !add_caches(world, run->workload, error) || !world_add_memcg(world, error))
         return FALSE;
     run->workload_state = run->workload->setup(world, error);
     if (!run->workload_state)
@@ -152,6 +153,8 @@ world_run(const SimRunInput *input, SimRecord *record, GError **error)
         for (guint i = 0; i < world.machine->n_cpus; i++)
             mach_finish_checkpoints(&world.machine->cpu[i]);
         world_report(run, record);
+        if (world.memcg)
+            memcg_report(world.memcg, record);
         if (run->workload->report)
             run->workload->report(&world, run->workload_state, record);
         sim_record_set_fingerprint(record, world.machine->engine->fingerprint);
