@@ -73,6 +73,8 @@ slub_get_partial_node(SlubCache *cache, MachCpu *cpu, guint node_id, SlubLockSit
         mach_spend(cpu, sim_distance(node->list_lock.distance, node->list_lock.owner, cpu->agent));
         return 0;
     }
+    if (cache->generation->take_partial)
+        return cache->generation->take_partial(cache, cpu, node_id, site);
     slub_lock(cache, cpu, node_id, site);
     while ((id = node->partial.head)) {
         Slab *slab = slub_slab(cache, id);
@@ -247,6 +249,8 @@ slub_new_slab(SlubCache *cache, MachCpu *cpu, gint node, gboolean this_node_only
     if (is_min)
         slub_count(cache, cpu, SLAB_STAT_ORDER_FALLBACK);
     mach_spend(cpu, costs->new_slab + slab->objects * costs->new_slab_object);
+    if (geometry->flags & SLAB_DEBUG_FLAGS)
+        slub_debug_set_up_slab(cache, cpu, slab->objects);
     if (system->on_new_slab)
         system->on_new_slab(cache, cpu, id, system->slab_data);
     return id;
@@ -261,6 +265,8 @@ slub_discard(SlubCache *cache, MachCpu *cpu, SlabId id)
     guint order = slab->flags & SLAB_MIN_ORDER ? cache->geometry.min_order : cache->geometry.order;
 
     g_assert(slab->inuse == 0 && !(slab->flags & (SLAB_FROZEN | SLAB_ON_PARTIAL)));
+    if (cache->geometry.flags & SLAB_DEBUG_FLAGS)
+        slub_debug_check_slab(cache, cpu);
     if (system->on_discard)
         system->on_discard(cache, cpu, id, system->slab_data);
     sim_sync(cpu->engine, cpu->agent);

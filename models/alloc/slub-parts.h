@@ -93,6 +93,11 @@ SlabId slub_new_slab(SlubCache *cache, MachCpu *cpu, gint node, gboolean this_no
 /* discard_slab() of an empty slab that is on no list. Does not count FREE_SLAB. */
 void slub_discard(SlubCache *cache, MachCpu *cpu, SlabId id);
 
+/* Debug caches: setup_slab_debug() and setup_object_debug() of a new slab; the checks of a whole slab before its pages
+ * go. */
+void slub_debug_set_up_slab(const SlubCache *cache, MachCpu *cpu, guint n_objects);
+void slub_debug_check_slab(const SlubCache *cache, MachCpu *cpu);
+
 /* __unfreeze_partials() / __put_partials(): each CAS under the lock costs `cas_ps`. */
 void slub_return_partials(SlubCache *cache, MachCpu *cpu, SlabId first, SimTime cas_ps);
 

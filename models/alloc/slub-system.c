@@ -87,6 +87,15 @@ slub_system_free(SlubSystem *system)
     g_free(system);
 }
 
+static const SlubGeneration *
+debug_generation(const SlubSystem *system)
+{
+    gboolean is_single = system->debug_path == SLUB_DEBUG_AUTO ? system->kernel >= SLAB_KERNEL(6, 1)
+                                                               : system->debug_path == SLUB_DEBUG_SINGLE;
+
+    return is_single ? &slub_debug_single : &slub_debug_activate;
+}
+
 SlubCache *
 slub_cache_new(SlubSystem *system, const char *name, const SlabGeometry *geometry, double fallback_chance,
                gboolean with_histogram, GError **error)
@@ -95,13 +104,10 @@ slub_cache_new(SlubSystem *system, const char *name, const SlabGeometry *geometr
     const MachTopology *topology = machine->topology;
     SlubCache *cache;
 
-    if (geometry->flags & SLAB_DEBUG_FLAGS) {
-        g_set_error(error, SIM_ERROR, SIM_ERROR_MODEL, "cache %s has debug flags, whose paths are not modelled", name);
-        return NULL;
-    }
     cache = g_new0(SlubCache, 1);
     cache->system = system;
-    cache->generation = slub_generation_find(system->kernel);
+    cache->generation =
+        geometry->flags & SLAB_DEBUG_FLAGS ? debug_generation(system) : slub_generation_find(system->kernel);
     cache->cpu = g_aligned_alloc0(machine->n_cpus, sizeof *cache->cpu, 64);
     cache->node = g_aligned_alloc0(topology->n_nodes, sizeof *cache->node, 64);
     cache->index = (guint16) system->n_caches;

@@ -37,7 +37,9 @@ typedef struct
     SITE(SLAB_FREE, "__slab_free")                                                                                     \
     SITE(UNFREEZE, "__unfreeze_partials")                                                                              \
     SITE(DEACTIVATE, "deactivate_slab")                                                                                \
-    SITE(SHRINK, "__kmem_cache_do_shrink")
+    SITE(SHRINK, "__kmem_cache_do_shrink")                                                                             \
+    SITE(DEBUG_FREE, "free_debug_processing")                                                                          \
+    SITE(DEBUG_NEW, "alloc_single_from_new_slab")
 
 typedef enum
 {
@@ -69,7 +71,21 @@ typedef struct
     void (*put_partials)(SlubCache *cache, MachCpu *cpu, SlabId first);
     /* Gives back a cpu slab with `n_private` objects on the CPU's own freelist. */
     void (*deactivate)(SlubCache *cache, MachCpu *cpu, SlabId slab, guint n_private);
+    /* Instead of get_partial_node(), after its look at an empty list; NULL in all but debug caches. */
+    SlabId (*take_partial)(SlubCache *cache, MachCpu *cpu, guint node, SlubLockSite site);
 } SlubGeneration;
+
+/* How caches with debug flags take an object. */
+typedef enum
+{
+    SLUB_DEBUG_AUTO,        /* activating to 6.0, single from 6.1 */
+    SLUB_DEBUG_ACTIVATE,
+    SLUB_DEBUG_SINGLE,
+    SLUB_DEBUG_CPU_PARTIAL, /* activating, with the cpu partial list of a cache without debug flags */
+} SlubDebugPath;
+
+/* slub-debug.c. Not of alloc-list.h: no release is like this for all caches. */
+extern const SlubGeneration slub_debug_activate, slub_debug_single;
 
 struct _SlubCache
 {
@@ -93,6 +109,7 @@ struct _SlubSystem
     PageAllocator *pages;
     SlabArena arena;
     guint kernel;
+    SlubDebugPath debug_path; /* of caches made from now on */
     guint remote_node_defrag_ratio; /* times 10, as the kernel stores it; 1000 = skip with probability 23/1024 */
     SlubCache **cache; /* [n_caches] */
     guint n_caches;
@@ -113,7 +130,8 @@ const SlubGeneration *const *slub_generations(void);
 SlubSystem *slub_system_new(Machine *machine, guint kernel, guint remote_node_defrag_percent, GError **error);
 void slub_system_free(SlubSystem *system);
 
-/* SIM_ERROR_MODEL for caches that this generation cannot model (debug flags). The system owns the cache. */
+/* The system owns the cache. A debug cache has a cpu partial list only under SLUB_DEBUG_CPU_PARTIAL, with the limits
+ * in `geometry`. */
 SlubCache *slub_cache_new(SlubSystem *system, const char *name, const SlabGeometry *geometry, double fallback_chance,
                           gboolean with_histogram, GError **error);
 

@@ -68,3 +68,6 @@ COST(objext_clear, "1.5 ns [0.5 ns .. 8 ns] store on a line just read", "clearin
 COST(alloc_tag, "3 ns [1 ns .. 8 ns] per-CPU counter of allocation profiling", "profiling of one allocation or free")
 COST(memset_byte, "0.04 ns [0.03 ns .. 0.1 ns] 16 to 32 bytes a cycle warm, 10 bytes/ns cold (slub-facts D.3, D.4)",
      "filling or zeroing a byte")
+COST(check_byte, "0.12 ns [0.1 ns .. 0.15 ns] 8 bytes a step (slub-facts D.4)", "slub_debug: comparing a byte of poison or red zone")
+COST(debug_track, "1500 ns [1000 ns .. 3000 ns] stack capture and stack depot (slub-facts D.4)",
+     "slub_debug=U: one record of who allocates or frees")

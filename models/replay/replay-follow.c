@@ -96,10 +96,8 @@ return_extra(SlubCache *slub, guint cpu, guint64 n)
     }
 }
 
-/* Takes the allocation of one object back. The slab goes where it came from; `is_wrong_again` when the kernel passes it
- * over for the second time: then it goes to the end. */
-static void
-undo(SlubCache *slub, guint cpu, const GuidePrediction *did, gboolean is_wrong_again)
+void
+guide_undo(SlubCache *slub, guint cpu, const GuidePrediction *did, gboolean is_wrong_again)
 {
     SlubCpu *c = &slub->cpu[cpu];
     SlabId got = c->slab;
@@ -147,7 +145,7 @@ guide_force(ReplayGuide *guide, gint cache_index, guint start, MachCpu *cpu, Sla
     GuideSource actual = guide_source_seen(seen, id == did->old_slab);
     GuideSlab *passed = guide_slab(guide, start, c->slab);
 
-    undo(slub, cpu->id, did, passed->was_passed_over);
+    guide_undo(slub, cpu->id, did, passed->was_passed_over);
     passed->was_passed_over = !passed->was_passed_over;
     /* Whoever goes to the node has nothing left on the CPU's list. */
     while (c->partial && (actual == GUIDE_NEW || (actual == GUIDE_NODE && guide_source(did) != GUIDE_NODE))) {
@@ -228,4 +226,17 @@ guide_bring_back(ReplayGuide *guide, gint cache_index, guint start)
         }
     }
     g_array_set_size(away, n_kept);
+}
+
+void
+guide_restore_cpu_slab(ReplayGuide *guide, gint cache_index, guint start, const MachCpu *cpu, SlabId old)
+{
+    const ReplayCache *cache = g_ptr_array_index(guide->replay->caches, cache_index);
+    SlubCache *slub = cache->cache[start];
+    const Slab *slab = &slub->system->arena.slab[old];
+
+    if (!old || slub->cpu[cpu->id].slab || !slab->objects || slab->cache != slub->index)
+        return;
+    slub_place_take(slub, old);
+    slub_place_put(slub, old, SLUB_PLACE_CPU_USED_UP, cpu->id);
 }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "slab-debug.h"
 #include "slab-kmalloc.h"
 #include "slab-listing.h"
 #include "slab-spec.h"
@@ -30,6 +31,11 @@ static const SimKeySpec slub_keys[] = {
      .help = "scales the object targets of set_cpu_partial()"},
     {.group = "slub", .key = "remote_node_defrag_ratio", .type = SIM_KEY_INT, .fallback = "100", .max = 100,
      .help = "percent, as in sysfs"},
+    {.group = "slub", .key = "debug", .type = SIM_KEY_TEXT, .optional = TRUE,
+     .help = "slub_debug= at boot, as FZPU or PU,dentry"},
+    {.group = "slub", .key = "debug_path", .type = SIM_KEY_CHOICE, .fallback = "auto",
+     .choices = "auto|activate|single|cpu-partial",
+     .help = "how debug caches take an object: by release, or one of the ideas of 2016"},
     {.group = "slub", .key = "order_fallback", .type = SIM_KEY_REAL, .fallback = "0", .min = 0, .max = 1,
      .help = "share of new slabs for which the preferred order is not to be had"},
     {NULL},
@@ -146,6 +152,11 @@ world_geometry_env(const SimConfig *config, const MachTopology *topology, SlabGe
             return sim_config_error(config, "machine", "possible_cpus", error,
                                     "fewer than the machine's CPUs (allowed: from %u)", topology->n_cpus);
     }
+    if (sim_config_is_given(config, "slub", "debug")) {
+        g_autoptr(GError) inner = NULL;
+        if (!slab_debug_check(sim_config_text(config, "slub", "debug"), &env.slub_debug_no_higher_order, &inner))
+            return sim_config_error(config, "slub", "debug", error, "%s", inner->message);
+    }
     env.slub_min_order = (guint) sim_config_int(config, "slub", "min_order");
     env.slub_max_order = (guint) sim_config_int(config, "slub", "max_order");
     env.slub_min_objects = (guint) sim_config_int(config, "slub", "min_objects");
@@ -223,8 +234,6 @@ apply_cache_group(const SimConfig *config, const char *group, SlabCacheSpec *spe
         g_autoptr(GError) inner = NULL;
         if (!slab_flags_parse(sim_config_text(config, group, "flags"), &spec->flags, &inner))
             return sim_config_error(config, group, "flags", error, "%s", inner->message);
-        if (spec->flags & SLAB_DEBUG_FLAGS)
-            return sim_config_error(config, group, "flags", error, "the paths of debug caches are not modelled");
     }
     if (sim_config_is_given(config, group, "ctor"))
         spec->has_ctor = sim_config_bool(config, group, "ctor");
@@ -257,7 +266,25 @@ world_cache_spec(const SimConfig *config, const SlabGeometryEnv *env, const char
         g_set_error(error, SIM_ERROR, SIM_ERROR_MODEL, "[cache %s] object_size: must be given for this cache", name);
         return FALSE;
     }
+    if (sim_config_is_given(config, "slub", "debug"))
+        spec.flags = slab_debug_apply(sim_config_text(config, "slub", "debug"), name, spec.flags);
     *ret_spec = spec;
+    return TRUE;
+}
+
+/* A debug cache that is to have the cpu partial list of an ordinary one: its target in objects. */
+static gboolean
+add_cpu_partial(const SlabGeometryEnv *env, SlabCacheSpec spec, SlabGeometry *geometry, GError **error)
+{
+    SlabGeometry plain;
+
+    spec.flags &= ~SLAB_DEBUG_FLAGS;
+    if (!slab_geometry_compute(env, &spec, &plain, error))
+        return FALSE;
+    geometry->has_cpu_partial = plain.has_cpu_partial;
+    geometry->cpu_partial = plain.cpu_partial;
+    if (plain.cpu_partial_slabs)
+        geometry->cpu_partial_slabs = (2 * plain.cpu_partial + geometry->objects - 1) / geometry->objects;
     return TRUE;
 }
 
@@ -267,7 +294,15 @@ world_cache_geometry(const SimConfig *config, const SlabGeometryEnv *env, const 
 {
     g_autoptr(GStringChunk) names = g_string_chunk_new(64);
     SlabCacheSpec spec;
+    SlabGeometry geometry;
 
-    return world_cache_spec(config, env, name, names, &spec, error) &&
-           slab_geometry_compute(env, &spec, ret_geometry, error);
+    if (!world_cache_spec(config, env, name, names, &spec, error) ||
+        !slab_geometry_compute(env, &spec, &geometry, error))
+        return FALSE;
+    if ((geometry.flags & SLAB_DEBUG_FLAGS) &&
+        sim_config_choice(config, "slub", "debug_path") == SLUB_DEBUG_CPU_PARTIAL &&
+        !add_cpu_partial(env, spec, &geometry, error))
+        return FALSE;
+    *ret_geometry = geometry;
+    return TRUE;
 }

@@ -95,6 +95,8 @@ build(World *world, WorldRun *run, GError **error)
         return FALSE;
     world->slub = slub_system_new(
         world->machine, kernel, (guint) sim_config_int(world->config, "slub", "remote_node_defrag_ratio"), error);
+    if (world->slub)
+        world->slub->debug_path = sim_config_choice(world->config, "slub", "debug_path");
     if (!world->slub || !add_caches(world, run->workload, error) || !world_add_memcg(world, error))
         return FALSE;
     run->workload_state = run->workload->setup(world, error);

@@ -138,6 +138,8 @@ ref_params(Differential *d, guint *cpu_node, gboolean *has_memory, guint *zoneli
         .cpu_partial = s->cpu_partial,
         .cpu_partial_slabs = s->cpu_partial_slabs,
         .has_cpu_partial = s->has_cpu_partial,
+        .debug = (RefDebug) s->debug,
+        .store_user = s->store_user,
         .defrag_ratio = 10 * s->defrag_percent,
         .skip_any_partial = ref_skips_any_partial,
         .order_fallback = ref_falls_back,
@@ -162,6 +164,9 @@ differential_new(const TestMachine *test, const DifferentialSettings *settings, 
         .cpu_partial = settings->cpu_partial,
         .cpu_partial_slabs = settings->cpu_partial_slabs,
         .has_cpu_partial = settings->has_cpu_partial,
+        .flags = !settings->debug       ? 0
+                 : settings->store_user ? SLAB_POISON | SLAB_CONSISTENCY_CHECKS | SLAB_STORE_USER
+                                        : SLAB_POISON,
     };
     Differential *d = g_new0(Differential, 1);
     RefParams params;
@@ -173,6 +178,7 @@ differential_new(const TestMachine *test, const DifferentialSettings *settings, 
     d->machine = test_machine_start(test, seed, NULL, 0);
     d->system = slub_system_new(d->machine, settings->kernel, settings->defrag_percent, &error);
     g_assert_no_error(error);
+    d->system->debug_path = settings->debug == DIFFERENTIAL_SINGLE ? SLUB_DEBUG_SINGLE : SLUB_DEBUG_ACTIVATE;
     d->system->draw = draw_fast;
     d->system->draw_data = d;
     d->cache = slub_cache_new(d->system, "cache", &geometry, settings->fallback_chance, FALSE, &error);

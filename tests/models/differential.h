@@ -19,11 +19,15 @@ enum {
     DIFFERENTIAL_COMPARE_EVERY = 193, /* operations between two whole comparisons */
 };
 
+typedef enum { DIFFERENTIAL_PLAIN, DIFFERENTIAL_ACTIVATE, DIFFERENTIAL_SINGLE } DifferentialDebug;
+
 typedef struct {
     guint kernel; /* SLAB_KERNEL */
     guint objects, fallback_objects;
     guint min_partial, cpu_partial, cpu_partial_slabs;
     gboolean has_cpu_partial;
+    DifferentialDebug debug;
+    gboolean store_user; /* of a debug cache */
     double fallback_chance; /* 0 when nodes are starved: blocks of one order only can be counted */
     guint defrag_percent;
 } DifferentialSettings;

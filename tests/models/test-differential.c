@@ -230,6 +230,42 @@ test_case(gconstpointer data)
     test_machine_clear(&test);
 }
 
+/* Debug caches: single objects on every release, activation up to 6.6, with and without a cpu partial list. */
+static void
+test_debug(gconstpointer data)
+{
+    const Case *c = data;
+    guint round = 0;
+    TestMachine test;
+
+    test_machine_init(&test, machines[c->machine].text);
+    for (guint o = 0; o < G_N_ELEMENTS(objects_per_slab); o++)
+        for (guint m = 0; m < G_N_ELEMENTS(min_partials); m++)
+            for (guint path = 0; path < 3; path++, round++) {
+                DifferentialSettings settings = {
+                    .kernel = c->kernel,
+                    .objects = objects_per_slab[o],
+                    .fallback_objects = MAX(objects_per_slab[o] / 2, 1),
+                    .min_partial = min_partials[m],
+                    .debug = path == 0 ? DIFFERENTIAL_SINGLE : DIFFERENTIAL_ACTIVATE,
+                    .store_user = round % 2,
+                    .fallback_chance = round % 4 == 0 ? 0.25 : 0,
+                    .defrag_percent = round % 5 == 0 ? 0 : 100,
+                };
+                g_autofree char *name = NULL;
+
+                if (path > 0 && c->kernel > SLAB_KERNEL(6, 6))
+                    continue;
+                if (path == 2)
+                    set_cpu_partial(&settings, CPU_PARTIAL_DEFAULT);
+                name = g_strdup_printf("debug path %u, %u.%u on %s: %u objects, min_partial %u", path,
+                                       c->kernel / 1000, c->kernel % 1000, machines[c->machine].name, settings.objects,
+                                       settings.min_partial);
+                run_round(&test, &settings, name, 2);
+            }
+    test_machine_clear(&test);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -242,6 +278,10 @@ main(int argc, char **argv)
 
             *c = (Case){kernels[k], m};
             g_test_add_data_func_full(path, c, test_case, g_free);
+            g_free(path);
+            path = g_strdup_printf("/differential/debug/%u.%u/%s", kernels[k] / 1000, kernels[k] % 1000,
+                                   machines[m].name);
+            g_test_add_data_func_full(path, g_memdup2(c, sizeof *c), test_debug, g_free);
         }
     return g_test_run();
 }

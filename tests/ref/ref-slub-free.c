@@ -25,8 +25,8 @@ free_under_lock(RefSlub *slub, guint cpu, RefSlab *slab, gboolean prior)
     }
 }
 
-static void
-slab_free_slow(RefSlub *slub, guint cpu, RefObject *head, RefObject *tail, guint n)
+void
+ref__free_normal(RefSlub *slub, guint cpu, RefObject *head, RefObject *tail, guint n)
 {
     RefSlab *slab = head->slab;
     gboolean prior = slab->freelist != NULL;
@@ -59,7 +59,10 @@ ref__free_list(RefSlub *slub, guint cpu, RefObject *head, RefObject *tail, guint
         object->allocated = FALSE;
     }
     if (head->slab != c->slab) {
-        slab_free_slow(slub, cpu, head, tail, n);
+        if (slub->params.debug != REF_DEBUG_NONE)
+            ref__debug_free(slub, cpu, head, tail, n);
+        else
+            ref__free_normal(slub, cpu, head, tail, n);
         return;
     }
     tail->next = c->freelist;

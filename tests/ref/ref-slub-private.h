@@ -68,6 +68,14 @@ void ref__unfreeze_chain(RefSlub *slub, guint cpu, RefSlab *chain);
 /* Takes cpu.slab and cpu.freelist away from the CPU and deactivates them. */
 void ref__deactivate_cpu_slab(RefSlub *slub, guint cpu);
 
+/* The same for a debug cache, and its __slab_free(). */
+RefObject *ref__debug_alloc(RefSlub *slub, guint cpu, gint node);
+void ref__debug_free(RefSlub *slub, guint cpu, RefObject *head, RefObject *tail, guint n);
+
+/* Parts of these that debug caches share with others. */
+RefObject *ref__alloc_whole_slab(RefSlub *slub, guint cpu, gint node);
+void ref__free_normal(RefSlub *slub, guint cpu, RefObject *head, RefObject *tail, guint n);
+
 /* ___slab_alloc(). */
 RefObject *ref__alloc_slow(RefSlub *slub, guint cpu, gint node);
 
