@@ -24,6 +24,8 @@ int sim_cli_plan(const SimCli *cli, int argc, char **argv);
 int sim_cli_sweep(const SimCli *cli, int argc, char **argv);
 int sim_cli_merge(const SimCli *cli, int argc, char **argv);
 int sim_cli_export(const SimCli *cli, int argc, char **argv);
+int sim_cli_query(const SimCli *cli, int argc, char **argv);
+int sim_cli_compare(const SimCli *cli, int argc, char **argv);
 
 /* Prints "PROGRAM: message" and returns the exit status of the error. */
 int sim_cli_fail(const SimCli *cli, const GError *error);

@@ -28,6 +28,8 @@ static const Builtin builtins[] = {
     {"sweep", "run a scenario into a study file; goes on where it was stopped", sim_cli_sweep},
     {"merge", "join the shards of a study", sim_cli_merge},
     {"export", "write a table of a study as text", sim_cli_export},
+    {"query", "ask a study for its best points, its Pareto front or a curve", sim_cli_query},
+    {"compare", "which differences between two sets of results are real", sim_cli_compare},
     {"plot", "redraw the charts of a result folder", sim_cli_plot},
 };
 

@@ -197,8 +197,8 @@ sim_cell_runs_free(SimCellRuns *runs)
     g_free(runs);
 }
 
-static SimCellRuns *
-cell_runs_new(guint n_runs, guint n_metrics)
+SimCellRuns *
+sim_cell_runs_new(guint n_runs, guint n_metrics)
 {
     SimCellRuns *runs = g_new0(SimCellRuns, 1);
     gsize n_values = (gsize) n_runs * n_metrics;
@@ -252,7 +252,7 @@ sim_study_read_cell(SimStudy *study, guint cell, GError **error)
                     "SELECT COUNT(*) FROM run WHERE point = ? AND start = ? AND replication BETWEEN 0 AND ? - 1", "iti",
                     point, start, n_most))
         return NULL;
-    runs = cell_runs_new((guint) n_there, g_strv_length((char **) metrics));
+    runs = sim_cell_runs_new((guint) n_there, g_strv_length((char **) metrics));
     /* Another process may add runs meanwhile, hence the LIMIT. */
     s = sim_db_select(study->db, error,
                       "SELECT replication, seed, fingerprint, metric, value FROM (SELECT * FROM run WHERE point = ? AND"

@@ -79,6 +79,8 @@ typedef struct {
 } SimCellRuns;
 
 SimCellRuns *sim_study_read_cell(SimStudy *study, guint cell, GError **error);
+/* Room for n_runs, none of them there yet. */
+SimCellRuns *sim_cell_runs_new(guint n_runs, guint n_metrics);
 void sim_cell_runs_free(SimCellRuns *runs);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(SimCellRuns, sim_cell_runs_free)
 /* The values of one metric in the order of replications, without those not recorded: doubles; caller unrefs. */
