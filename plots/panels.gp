@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What memory.gp and partial.gp share: a grid of panels with one key below. Expects DATA, N_PANELS, Y_MAX and HERE set.
+# What charts of several panels share: a grid of panels with one key below. Expects N_PANELS and HERE set.
 # Gives PIXELS_X and PIXELS_Y, place(p), which sets the margins of panel p, and KEY, which makes room for the key alone.
 load HERE . "/style.gp"
 COLUMNS = N_PANELS < 3 ? N_PANELS : (N_PANELS == 4 ? 2 : 3)
@@ -16,12 +16,3 @@ margins(l, r, t, b) = sprintf("set lmargin at screen %g; set rmargin at screen %
 place(p) = margins(left_of(p), left_of(p) + W, top_of(p), top_of(p) - H)
 KEY = margins(0.05, 0.95, 75.0 / PIXELS_Y, 0.0) . "; unset border; unset tics; unset xlabel; unset ylabel; unset title; unset grid;" \
     . "set xrange [0:1]; set yrange [0:1]; set key center center inside horizontal maxcols 4 Left reverse noenhanced"
-
-# Names of the panels: the first word of each block, kept as text.
-array PANEL[N_PANELS]
-do for [p = 0:N_PANELS - 1] {
-    stats DATA index p every ::0::0 using (PANEL[p + 1] = strcol(1), 0) nooutput
-}
-set yrange [0:Y_MAX]
-set xlabel "simulated time (ms)"
-set ylabel YLABEL noenhanced
