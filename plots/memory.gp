@@ -5,7 +5,7 @@
 DATA = ARG1; OUT = ARG2; TITLE = ARG3; NOTE = ARG4; N_PANELS = int(ARG5); N_PARTS = int(ARG6); Y_MAX = real(ARG7); YLABEL = ARG8
 HERE = "."
 do for [i = 1:strlen(ARG0)] { if (ARG0[i:i] eq "/") { HERE = ARG0[1:i] } }
-load HERE . "/panels.gp"
+load HERE . "/over-time.gp"
 
 do for [format in "svg png"] {
     eval format eq "svg" ? svg(PIXELS_X, PIXELS_Y) : png(PIXELS_X, PIXELS_Y)
@@ -25,5 +25,5 @@ do for [format in "svg png"] {
     unset multiplot
     unset output
     reset
-    load HERE . "/panels.gp"
+    load HERE . "/over-time.gp"
 }

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What memory.gp and partial.gp share: a grid of panels with one key below. Expects DATA, N_PANELS, Y_MAX and HERE set.
+# What charts of several panels share: a grid of panels with one key below. Expects N_PANELS and HERE set.
 # Gives PIXELS_X and PIXELS_Y, place(p), which sets the margins of panel p, and KEY, which makes room for the key alone.
-# The last block of DATA has a row a panel: its name, and where its warm-up ends.
 load HERE . "/style.gp"
 COLUMNS = N_PANELS < 3 ? N_PANELS : (N_PANELS == 4 ? 2 : 3)
 ROWS = (N_PANELS + COLUMNS - 1) / COLUMNS
@@ -17,16 +16,3 @@ margins(l, r, t, b) = sprintf("set lmargin at screen %g; set rmargin at screen %
 place(p) = margins(left_of(p), left_of(p) + W, top_of(p), top_of(p) - H)
 KEY = margins(0.05, 0.95, 75.0 / PIXELS_Y, 0.0) . "; unset arrow; unset border; unset tics; unset xlabel; unset ylabel; unset title; unset grid;" \
     . "set xrange [0:1]; set yrange [0:1]; set key center center inside horizontal maxcols 4 Left reverse noenhanced"
-
-# Names of the panels, kept as text, and a thin line at the end of the warm-up; none where it is 0 or not known.
-array PANEL[N_PANELS]
-array WARMUP[N_PANELS]
-do for [p = 1:N_PANELS] {
-    stats DATA index N_PANELS every ::p::p using (PANEL[p] = strcol(1), WARMUP[p] = strcol(2), 0) nooutput
-}
-mark_warmup(p) = WARMUP[p + 1] eq "" || WARMUP[p + 1] eq "nan" || WARMUP[p + 1] eq "0" ? "unset arrow" : sprintf( \
-    "set arrow 1 from first %s, graph 0 to first %s, graph 1 nohead front linecolor rgb '#404040' linewidth 1 dashtype solid", \
-    WARMUP[p + 1], WARMUP[p + 1])
-set yrange [0:Y_MAX]
-set xlabel "simulated time (ms)"
-set ylabel YLABEL noenhanced

@@ -4,21 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-const SimTable *
-sim_chart_source_table(SimChartSource *source, const char *name, GError **error)
-{
-    g_autofree char *file = g_strconcat(name, ".tsv", NULL);
-    g_autofree char *path = g_build_filename(source->folder, file, NULL);
-    SimTable *table = g_hash_table_lookup(source->tables, name);
-
-    if (table == NULL && g_file_test(path, G_FILE_TEST_EXISTS)) {
-        table = sim_table_read(path, error);
-        if (table != NULL)
-            g_hash_table_insert(source->tables, g_strdup(name), table);
-    }
-    return table;
-}
-
 int
 sim_chart_column(const SimTable *table, const char *column, GError **error)
 {
@@ -57,23 +42,58 @@ void
 sim_chart_rows_init(SimChartRows *rows, const SimChartSource *source, const SimTable *table)
 {
     rows->table = table;
+    rows->grid = source->study != NULL ? source->grid : NULL;
     rows->variant = sim_table_find_column(table, "variant");
     rows->axis = *source->axis != '\0' ? sim_table_find_column(table, source->axis) : -1;
     rows->start = sim_table_find_column(table, "start");
     rows->shows_start = rows->start >= 0 && has_several_starts(table, (guint) rows->start);
 }
 
+/* The choice and place of a row of a study; FALSE when the row does not say. */
+static gboolean
+locate(const SimChartRows *rows, guint row, guint *ret_choice, guint *ret_place)
+{
+    const SimSource *source = rows->grid->source;
+    guint n_axes = sim_source_n_axes(source);
+    g_autofree const char **values = g_new0(const char *, n_axes + 1);
+
+    for (guint axis = 0; axis < n_axes; axis++) {
+        int column = sim_table_find_column(rows->table, sim_source_axis_key(source, axis));
+        if (column < 0)
+            return FALSE;
+        values[axis] = sim_table_cell(rows->table, row, (guint) column);
+    }
+    return rows->variant >= 0 && rows->start >= 0 &&
+           sim_grid_locate(rows->grid, sim_table_cell(rows->table, row, (guint) rows->variant), values,
+                           sim_table_cell(rows->table, row, (guint) rows->start), ret_choice, ret_place);
+}
+
 const char *
 sim_chart_rows_axis_value(const SimChartRows *rows, guint row)
 {
+    guint choice, place;
+
+    if (rows->grid != NULL)
+        return locate(rows, row, &choice, &place) ? sim_grid_place(rows->grid, place)->x_text : "";
     return rows->axis >= 0 ? sim_table_cell(rows->table, row, (guint) rows->axis) : "";
 }
 
 char *
 sim_chart_rows_label(const SimChartRows *rows, guint row, gboolean with_axis)
 {
-    GString *label = g_string_new(rows->variant >= 0 ? sim_table_cell(rows->table, row, (guint) rows->variant) : "");
+    GString *label;
+    guint choice, place;
 
+    if (rows->grid != NULL && locate(rows, row, &choice, &place)) {
+        const SimGridPlace *at = sim_grid_place(rows->grid, place);
+        const char *words = with_axis ? at->label : at->rest;
+        return g_strdup_printf("%s%s%s", sim_grid_choice(rows->grid, choice)->label,
+                               *words == '\0' ? ""
+                               : with_axis    ? " at "
+                                              : ", ",
+                               words);
+    }
+    label = g_string_new(rows->variant >= 0 ? sim_table_cell(rows->table, row, (guint) rows->variant) : "");
     if (with_axis && rows->axis >= 0)
         g_string_append_printf(label, " at %s", sim_chart_rows_axis_value(rows, row));
     if (rows->shows_start)

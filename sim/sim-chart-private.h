@@ -2,21 +2,32 @@
 #ifndef SIM_CHART_PRIVATE_H
 #define SIM_CHART_PRIVATE_H
 
+#include "sim-findings.h"
+#include "sim-study.h"
 #include "sim-table.h"
 
-/* Between sim-chart.c, which finds what to draw and calls gnuplot, and sim-chart-prepare*.c, which turn result tables
- * into what the scripts draw. */
+/* Between sim-chart.c, which finds what to draw and calls gnuplot, and the other sim-chart-*.c, which turn results into
+ * what the scripts draw. */
 
 typedef struct {
-    char *folder;
-    const char *axis;   /* "" without one */
-    GHashTable *tables; /* name -> SimTable or NULL, read on demand */
-    GKeyFile *manifest;
+    char *path;
+    char *axis;         /* what charts have along their x axis; "" without one */
+    GHashTable *tables; /* name -> SimTable, read on demand */
+    GKeyFile *plots;    /* [plot NAME] groups */
+    SimStudy *study;    /* NULL for a folder */
+    SimSource *runs;    /* the three below are made on demand */
+    SimGrid *grid;
+    SimFindings *findings;
 } SimChartSource;
+
+SimChartSource *sim_chart_source_open(const char *path, GError **error);
+void sim_chart_source_free(SimChartSource *source);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(SimChartSource, sim_chart_source_free)
 
 typedef struct {
     const char *name, *kind, *title; /* title never NULL */
     const char *metric;              /* NULL: the kind's default */
+    gboolean is_asked_for;           /* by the scenario */
 } SimChartSpec;
 
 /* What a script gets: the data file and, after it, its own arguments. */
@@ -31,10 +42,13 @@ typedef gboolean SimChartPrepare(SimChartSource *source, const SimChartSpec *spe
                                  GError **error);
 
 #define SIM_CHART(id, ...) SimChartPrepare sim_chart_prepare_##id;
+#define SIM_CHART_OF_SWEEP(id, ...) SimChartPrepare sim_chart_prepare_##id;
 #include "sim-chart-list.h"
 
-/* NULL without an error when the folder has no such table. */
+/* NULL without an error when there is no such table. */
 const SimTable *sim_chart_source_table(SimChartSource *source, const char *name, GError **error);
+const SimGrid *sim_chart_source_grid(SimChartSource *source, GError **error);
+const SimFindings *sim_chart_source_findings(SimChartSource *source, GError **error);
 /* -1 with SIM_ERROR_PARSE when the column is missing. */
 int sim_chart_column(const SimTable *table, const char *column, GError **error);
 /* A number in a cell; NaN for an empty cell; FALSE with SIM_ERROR_PARSE for anything else. */
@@ -42,6 +56,7 @@ gboolean sim_chart_number(const SimTable *table, guint row, guint column, double
 /* How the rows of a table say which point they belong to. */
 typedef struct {
     const SimTable *table;
+    const SimGrid *grid;      /* names the points of a study */
     int variant, axis, start; /* columns, -1 when absent */
     gboolean shows_start;     /* there are several start words, so labels name them */
 } SimChartRows;
@@ -62,6 +77,13 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(SimChartNames, sim_chart_names_clear)
 guint sim_chart_names_add(SimChartNames *names, const char *name);
 /* FALSE when the name has no number. */
 gboolean sim_chart_names_find(const SimChartNames *names, const char *name, guint *ret_number);
+
+/* Which choices and places of a grid are drawn when not all have room: those of the headline (sim-grid.h), and the
+ * default places, evenly from the first to the last. Arrays of guint; caller unrefs. */
+GArray *sim_chart_pick_choices(const SimGrid *grid, guint n_most);
+GArray *sim_chart_pick_places(const SimGrid *grid, guint n_most);
+/* "8 of 16 settings, 4 of 8 places; kernel 6.5"; caller frees. */
+char *sim_chart_grid_note(const SimGrid *grid, guint n_choices, guint n_places);
 
 /* Data files are blocks split by two blank lines; a block is a header and rows, cells split by tabs. gnuplot reads
  * double quotes and line ends in cells as syntax, so texts lose theirs. */

@@ -127,11 +127,11 @@ put_panels(SimChartDrawing *drawing, Series *series, const char *header,
     return TRUE;
 }
 
-/* End of the warm-up of a row's point, by the manifest's [point N]; NaN when it does not tell. */
+/* End of the warm-up of a row's point, by a manifest's [point N]; NaN when there is none. */
 static double
 warmup_ms(const Series *series, guint row)
 {
-    GKeyFile *manifest = series->source->manifest;
+    GKeyFile *manifest = series->source->plots;
     g_auto(GStrv) groups = g_key_file_get_groups(manifest, NULL);
     const char *variant =
         series->rows.variant >= 0 ? sim_table_cell(series->rows.table, row, (guint) series->rows.variant) : "";

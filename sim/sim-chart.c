@@ -3,7 +3,6 @@
 
 #include "sim-chart-private.h"
 #include "sim-hint.h"
-#include "sim-result.h"
 
 #include <gio/gio.h>
 #include <string.h>
@@ -12,10 +11,12 @@
 
 typedef struct {
     const char *name, *table, *title;
+    gboolean is_of_run; /* drawn of every run; the others only for reports and where a scenario asks for them */
     SimChartPrepare *prepare;
 } Kind;
 
-#define SIM_CHART(id, name, table, title) {name, table, title, sim_chart_prepare_##id},
+#define SIM_CHART(id, name, table, title) {name, table, title, TRUE, sim_chart_prepare_##id},
+#define SIM_CHART_OF_SWEEP(id, name, table, title) {name, table, title, FALSE, sim_chart_prepare_##id},
 static const Kind kinds[] = {
 #include "sim-chart-list.h"
 };
@@ -33,6 +34,7 @@ static gboolean
 check_kind(const char *kind, GError **error)
 {
 #define SIM_CHART(id, name, table, title) name,
+#define SIM_CHART_OF_SWEEP(id, name, table, title) name,
     static const char *const names[] = {
 #include "sim-chart-list.h"
         NULL};
@@ -170,10 +172,27 @@ draw(const SimChartSpec *spec, const SimChartDrawing *drawing, const char *scrip
     return run_gnuplot((const char *const *) argv->pdata, spec->name, error);
 }
 
+static void
+made_free(gpointer data)
+{
+    SimChartMade *made = data;
+
+    g_free(made->name);
+    g_free(made->kind);
+    g_free(made->title);
+    g_free(made);
+}
+
+typedef struct {
+    const char *scripts_folder, *charts_folder;
+    const gint *interrupt;
+    GPtrArray *made;  /* SimChartMade */
+    GString *refused; /* what was asked for in vain */
+} Studio;
+
 /* One chart. Without data a default chart is left out; one that the scenario asks for is an error. */
 static gboolean
-make_chart(SimChartSource *source, const SimChartSpec *spec, gboolean asked_for, const char *scripts_folder,
-           const char *charts_folder, guint *n_charts, GError **error)
+make_chart(SimChartSource *source, const SimChartSpec *spec, const Studio *studio, GError **error)
 {
     const Kind *kind = find_kind(spec->kind);
     SimChartDrawing drawing = {.data = g_string_new(NULL), .args = g_ptr_array_new_with_free_func(g_free)};
@@ -181,13 +200,17 @@ make_chart(SimChartSource *source, const SimChartSpec *spec, gboolean asked_for,
     gboolean ok = TRUE;
 
     if (kind->prepare(source, spec, &drawing, &inner)) {
-        ok = draw(spec, &drawing, scripts_folder, charts_folder, &inner);
-        *n_charts += ok;
+        ok = draw(spec, &drawing, studio->scripts_folder, studio->charts_folder, &inner);
+        if (ok) {
+            SimChartMade *made = g_new0(SimChartMade, 1);
+            *made = (SimChartMade){g_strdup(spec->name), g_strdup(spec->kind), g_strdup(spec->title)};
+            g_ptr_array_add(studio->made, made);
+        }
     } else if (inner != NULL) {
         g_prefix_error(&inner, "chart %s: ", spec->name);
         ok = FALSE;
-    } else if (asked_for) {
-        g_set_error(&inner, SIM_ERROR, SIM_ERROR_MODEL, "chart %s: the runs left nothing to draw in %s.tsv", spec->name,
+    } else if (spec->is_asked_for) {
+        g_set_error(&inner, SIM_ERROR, SIM_ERROR_MODEL, "chart %s: the runs left nothing to draw in %s", spec->name,
                     kind->table);
         ok = FALSE;
     }
@@ -199,20 +222,19 @@ make_chart(SimChartSource *source, const SimChartSpec *spec, gboolean asked_for,
 }
 
 static gboolean
-make_asked_chart(SimChartSource *source, const char *group, const char *scripts_folder, const char *charts_folder,
-                 GHashTable *done, guint *n_charts, GError **error)
+make_asked_chart(SimChartSource *source, const char *group, GHashTable *done, const Studio *studio, GError **error)
 {
-    g_autofree char *kind = g_key_file_get_string(source->manifest, group, "kind", NULL);
-    g_autofree char *metric = g_key_file_get_string(source->manifest, group, "metric", NULL);
-    g_autofree char *title = g_key_file_get_string(source->manifest, group, "title", NULL);
-    SimChartSpec spec = {.name = group + strlen(PLOT_PREFIX), .kind = kind, .metric = metric};
+    g_autofree char *kind = g_key_file_get_string(source->plots, group, "kind", NULL);
+    g_autofree char *metric = g_key_file_get_string(source->plots, group, "metric", NULL);
+    g_autofree char *title = g_key_file_get_string(source->plots, group, "title", NULL);
+    SimChartSpec spec = {.name = group + strlen(PLOT_PREFIX), .kind = kind, .metric = metric, .is_asked_for = TRUE};
 
     if (!check_name(spec.name, error) || !check_kind(kind != NULL ? kind : "", error))
         return FALSE;
     spec.title = title != NULL ? title : find_kind(kind)->title;
     g_hash_table_add(done, g_strdup(kind));
     g_hash_table_add(done, g_strdup(spec.name));
-    return make_chart(source, &spec, TRUE, scripts_folder, charts_folder, n_charts, error);
+    return make_chart(source, &spec, studio, error);
 }
 
 static gboolean
@@ -224,14 +246,14 @@ is_interrupted(const gint *interrupt, GError **error)
     return TRUE;
 }
 
-/* A picture that is passed on alone still says which scenario it is of. Caller frees. */
+/* A picture that is passed on alone still says which scenario it is of; a report says so itself. Caller frees. */
 static char *
-default_title(const SimChartSource *source, const Kind *kind)
+default_title(const SimChartSource *source, const Kind *kind, gboolean for_report)
 {
-    g_autofree char *scenario = g_key_file_get_string(source->manifest, "result", "title", NULL);
+    g_autofree char *scenario = g_key_file_get_string(source->plots, "result", "title", NULL);
+    gboolean is_named = !for_report && scenario != NULL && *scenario != '\0';
 
-    return g_strdup_printf("%s%s%s", scenario != NULL ? scenario : "",
-                           scenario != NULL && *scenario != '\0' ? "\n" : "", kind->title);
+    return g_strdup_printf("%s%s%s", is_named ? scenario : "", is_named ? "\n" : "", kind->title);
 }
 
 /* The scenario asks for what is not there. Anything else would befall the other charts as well. */
@@ -243,58 +265,50 @@ is_refusal(const GError *error)
 }
 
 static gboolean
-make_all(SimChartSource *source, const char *scripts_folder, const char *charts_folder, const gint *interrupt,
-         guint *n_charts, GString *refused, GError **error)
+make_all(SimChartSource *source, gboolean for_report, const Studio *studio, GError **error)
 {
-    g_auto(GStrv) groups = g_key_file_get_groups(source->manifest, NULL);
+    g_auto(GStrv) groups = g_key_file_get_groups(source->plots, NULL);
     g_autoptr(GHashTable) done = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 
     for (char **group = groups; *group != NULL; group++) {
+        g_autoptr(GError) inner = NULL;
         if (!g_str_has_prefix(*group, PLOT_PREFIX))
             continue;
-        g_autoptr(GError) inner = NULL;
-        if (is_interrupted(interrupt, error))
+        if (is_interrupted(studio->interrupt, error))
             return FALSE;
-        if (make_asked_chart(source, *group, scripts_folder, charts_folder, done, n_charts, &inner))
+        if (make_asked_chart(source, *group, done, studio, &inner))
             continue;
         if (!is_refusal(inner)) {
             g_propagate_error(error, g_steal_pointer(&inner));
             return FALSE;
         }
-        g_string_append_printf(refused, "%s%s", refused->len > 0 ? "; " : "", inner->message);
+        g_string_append_printf(studio->refused, "%s%s", studio->refused->len > 0 ? "; " : "", inner->message);
     }
     for (guint i = 0; i < G_N_ELEMENTS(kinds); i++) {
-        g_autofree char *title = default_title(source, &kinds[i]);
+        g_autofree char *title = default_title(source, &kinds[i], for_report);
         SimChartSpec spec = {.name = kinds[i].name, .kind = kinds[i].name, .title = title};
-        if (g_hash_table_contains(done, kinds[i].name))
+        if (g_hash_table_contains(done, kinds[i].name) || !(kinds[i].is_of_run || for_report))
             continue;
-        if (is_interrupted(interrupt, error) ||
-            !make_chart(source, &spec, FALSE, scripts_folder, charts_folder, n_charts, error))
+        if (is_interrupted(studio->interrupt, error) || !make_chart(source, &spec, studio, error))
             return FALSE;
     }
     return TRUE;
 }
 
-gboolean
-sim_chart_draw(const char *result_folder, const char *scripts_folder, const char *charts_folder, const gint *interrupt,
-               guint *ret_n_charts, char **ret_refused, GError **error)
+/* The charts made (SimChartMade), or NULL; *ret_refused as of sim_chart_draw(). */
+static GPtrArray *
+make_charts(const char *path, gboolean for_report, const char *scripts_folder, const char *charts_folder,
+            const gint *interrupt, char **ret_refused, GError **error)
 {
-    g_autoptr(GKeyFile) manifest = sim_result_read_manifest(result_folder, error);
+    g_autoptr(SimChartSource) source = sim_chart_source_open(path, error);
+    g_autoptr(GPtrArray) made = g_ptr_array_new_with_free_func(made_free);
     g_autoptr(GString) refused = g_string_new(NULL);
-    g_autofree char *axis = NULL;
-    SimChartSource source = {.manifest = manifest};
-    guint n_charts = 0;
+    const Studio studio = {scripts_folder, charts_folder, interrupt, made, refused};
     GError *inner = NULL;
 
-    if (manifest == NULL)
-        return FALSE;
-    axis = g_key_file_get_string(manifest, "result", "axis", NULL);
-    source.axis = axis != NULL ? axis : "";
-    source.folder = g_strdup(result_folder);
-    source.tables = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify) sim_table_free);
-    make_all(&source, scripts_folder, charts_folder, interrupt, &n_charts, refused, &inner);
-    g_hash_table_unref(source.tables);
-    g_free(source.folder);
+    if (source == NULL)
+        return NULL;
+    make_all(source, for_report, &studio, &inner);
     /* A Ctrl-C reaches gnuplot too, whose death is then not the story to tell. */
     if (inner != NULL && is_interrupted(interrupt, NULL)) {
         g_clear_error(&inner);
@@ -302,9 +316,28 @@ sim_chart_draw(const char *result_folder, const char *scripts_folder, const char
     }
     if (inner != NULL) {
         g_propagate_error(error, inner);
-        return FALSE;
+        return NULL;
     }
-    *ret_n_charts = n_charts;
     *ret_refused = refused->len > 0 ? g_strdup(refused->str) : NULL;
+    return g_steal_pointer(&made);
+}
+
+gboolean
+sim_chart_draw(const char *result_folder, const char *scripts_folder, const char *charts_folder, const gint *interrupt,
+               guint *ret_n_charts, char **ret_refused, GError **error)
+{
+    g_autoptr(GPtrArray) made =
+        make_charts(result_folder, FALSE, scripts_folder, charts_folder, interrupt, ret_refused, error);
+
+    if (made == NULL)
+        return FALSE;
+    *ret_n_charts = made->len;
     return TRUE;
+}
+
+GPtrArray *
+sim_chart_draw_report(const char *path, const char *scripts_folder, const char *charts_folder, const gint *interrupt,
+                      char **ret_refused, GError **error)
+{
+    return make_charts(path, TRUE, scripts_folder, charts_folder, interrupt, ret_refused, error);
 }

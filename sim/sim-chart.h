@@ -18,6 +18,15 @@
 gboolean sim_chart_draw(const char *result_folder, const char *scripts_folder, const char *charts_folder,
                         const gint *interrupt, guint *ret_n_charts, char **ret_refused, GError **error);
 
+typedef struct {
+    char *name, *kind, *title;
+} SimChartMade;
+
+/* The same for a report, of a result folder or a study: what the scenario asks for, then every kind that has something
+ * to show. Returns the charts in that order (SimChartMade; caller unrefs). *ret_refused and errors as above. */
+GPtrArray *sim_chart_draw_report(const char *path, const char *scripts_folder, const char *charts_folder,
+                                 const gint *interrupt, char **ret_refused, GError **error);
+
 /* Whether the [plot NAME] groups have names that can be file names and kinds that exist; SIM_ERROR_UNKNOWN_KEY or
  * SIM_ERROR_RANGE with the place in the scenario. To be asked before a long run. */
 gboolean sim_chart_check(const SimConfig *config, GError **error);

@@ -7,7 +7,8 @@
 #include "sim-table.h"
 
 /* The engine's sub-commands: sim-cli-run.c (run, plot), sim-cli-show.c (check, show, list), sim-cli-sweep.c (plan,
- * sweep, merge, export), sim-cli-query.c (query, compare). Only here is anything printed. */
+ * sweep, merge, export), sim-cli-query.c (query, compare), sim-cli-report.c
+ * (report). Only here is anything printed. */
 
 typedef struct {
     const SimExperiment *experiment;
@@ -23,6 +24,7 @@ int sim_cli_list(const SimCli *cli, int argc, char **argv);
 int sim_cli_plan(const SimCli *cli, int argc, char **argv);
 int sim_cli_sweep(const SimCli *cli, int argc, char **argv);
 int sim_cli_merge(const SimCli *cli, int argc, char **argv);
+int sim_cli_report(const SimCli *cli, int argc, char **argv);
 int sim_cli_export(const SimCli *cli, int argc, char **argv);
 int sim_cli_query(const SimCli *cli, int argc, char **argv);
 int sim_cli_compare(const SimCli *cli, int argc, char **argv);

@@ -30,6 +30,7 @@ static const Builtin builtins[] = {
     {"export", "write a table of a study as text", sim_cli_export},
     {"query", "ask a study for its best points, its Pareto front or a curve", sim_cli_query},
     {"compare", "which differences between two sets of results are real", sim_cli_compare},
+    {"report", "write what a study or result folder answers as one HTML page, or as a mail", sim_cli_report},
     {"plot", "redraw the charts of a result folder", sim_cli_plot},
 };
 

@@ -245,6 +245,7 @@ slub_new_slab(SlubCache *cache, MachCpu *cpu, gint node, gboolean this_node_only
     slab->cache = cache->index;
     slab->toucher = cpu->id;
     cache->node[got].n_slabs++;
+    cache->node[got].n_min_order_slabs += is_min;
     slub_count(cache, cpu, SLAB_STAT_ALLOC_SLAB);
     if (is_min)
         slub_count(cache, cpu, SLAB_STAT_ORDER_FALLBACK);
@@ -271,6 +272,7 @@ slub_discard(SlubCache *cache, MachCpu *cpu, SlabId id)
         system->on_discard(cache, cpu, id, system->slab_data);
     sim_sync(cpu->engine, cpu->agent);
     cache->node[node].n_slabs--;
+    cache->node[node].n_min_order_slabs -= (slab->flags & SLAB_MIN_ORDER) != 0;
     slab_arena_give(&system->arena, id);
     mach_spend(cpu, cpu->machine->costs.discard_slab);
     page_free(system->pages, cpu, node, order);

@@ -29,13 +29,17 @@ slub_generation_find(guint kernel)
 }
 
 const char *
-slub_lock_site_name(SlubLockSite site)
+slub_lock_site_name(SlubLockSite site, guint kernel)
 {
     static const char *const names[SLUB_N_LOCK_SITES] = {
 #define SITE(name, text) [SLUB_LOCK_##name] = text,
         SLUB_LOCK_SITES(SITE)
 #undef SITE
     };
+    if (site == SLUB_LOCK_UNFREEZE && kernel >= SLAB_KERNEL(6, 8))
+        return "__put_partials";
+    if (site == SLUB_LOCK_DEBUG_FREE && kernel >= SLAB_KERNEL(6, 5))
+        return "free_to_partial_list";
     return names[site];
 }
 

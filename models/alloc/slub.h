@@ -49,14 +49,15 @@ typedef enum
         SLUB_N_LOCK_SITES
 } SlubLockSite;
 
-const char *slub_lock_site_name(SlubLockSite site);
+/* The kernel's own name for it in that release. */
+const char *slub_lock_site_name(SlubLockSite site, guint kernel);
 
 /* kmem_cache_node. Under list_lock, but for the racy reads of partial.count. */
 typedef struct
 {
     SimLock list_lock;
     SlabList partial;
-    gint64 n_slabs;
+    gint64 n_slabs, n_min_order_slabs; /* all, and those of the fallback order among them */
 } SlubNode;
 
 /* A generation of the allocator. */

@@ -6,6 +6,7 @@
 #include "slab-kmalloc.h"
 
 #define MAX_NAME_BYTES 128u
+#define MAX_NAMES_BYTES 4096u
 #define MAX_NAMED_BAD_ROWS 5u
 
 static void
@@ -48,16 +49,32 @@ imp_dump_free(ImpDump *dump)
     g_free(dump);
 }
 
-/* Names go into reports and .caches files: control characters and broken UTF-8 must not. */
+/* What goes into reports and .caches files has neither control characters nor broken UTF-8. Caller frees. */
+static char *
+printable(const char *text, gsize length)
+{
+    char *valid = g_utf8_make_valid(text, (gssize) length);
+
+    for (char *c = valid; *c != '\0'; c++)
+        if (g_ascii_iscntrl(*c))
+            *c = '?';
+    return valid;
+}
+
 static const char *
 printable_name(ImpDump *dump, const ImpWord *name)
 {
-    g_autofree char *valid = g_utf8_make_valid(name->text, (gssize) MIN(name->length, MAX_NAME_BYTES));
+    g_autofree char *valid = printable(name->text, MIN(name->length, MAX_NAME_BYTES));
 
-    for (char *c = valid; *c != '\0'; c++)
-        if (g_ascii_iscntrl(*c) || g_ascii_isspace(*c))
-            *c = '?';
-    return g_string_chunk_insert_const(dump->names, valid[0] != '\0' ? valid : "?");
+    return g_string_chunk_insert_const(dump->names, g_strdelimit(valid, " ", '?')[0] != '\0' ? valid : "?");
+}
+
+const char *
+imp_dump_keep_names(ImpDump *dump, const char *names)
+{
+    g_autofree char *valid = printable(names, MIN(strlen(names), MAX_NAMES_BYTES));
+
+    return g_string_chunk_insert(dump->names, valid);
 }
 
 ImpRow
@@ -99,11 +116,30 @@ imp_row_new(ImpDump *dump, const ImpWord *name, guint line)
     };
 }
 
+/* So that sums over all rows stay within 64 bits, whatever the text says. */
+static gboolean
+is_credible(const ImpRow *row)
+{
+    const gint64 largest_bytes = G_GINT64_CONSTANT(1) << 50, largest_count = G_GINT64_CONSTANT(1) << 40;
+    gint64 bytes;
+
+    if (row->order > 20 || MAX(row->stride_bytes, row->object_bytes) > 1 << 30 || row->objects_per_slab > 1 << 20 ||
+        MAX(row->bytes, row->in_use_bytes) > largest_bytes || row->slab_bytes > largest_bytes ||
+        MAX(row->active_objects, row->total_objects) > largest_count || row->slabs > largest_count ||
+        MAX(row->partial_slabs, MAX(row->cpu_slabs, row->cpu_list_slabs)) > largest_count)
+        return FALSE;
+    bytes = imp_row_bytes(row, 65536);
+    return bytes <= largest_bytes && (bytes >= 0 || row->slabs < 0 || imp_row_slab_bytes(row, 65536) < 0);
+}
+
 gboolean
 imp_dump_add(ImpDump *dump, ImpRow *row)
 {
-    if (dump->rows->len >= IMP_MAX_ROWS) {
-        dump->n_dropped_rows++;
+    if (dump->rows->len >= IMP_MAX_ROWS || !is_credible(row)) {
+        if (dump->rows->len >= IMP_MAX_ROWS)
+            dump->n_dropped_rows++;
+        else if (dump->n_bad_rows++ < MAX_NAMED_BAD_ROWS)
+            imp_dump_note(dump, IMP_NOTE_DAMAGE, "%s: numbers beyond any machine, left out", row->name);
         g_clear_pointer(&row->stats, g_free);
         return FALSE;
     }
@@ -117,11 +153,13 @@ imp_dump_add(ImpDump *dump, ImpRow *row)
 void
 imp_dump_begin_table(ImpDump *dump, const char *title)
 {
-    g_autofree char *valid = g_utf8_make_valid(title, (gssize) MIN(strlen(title), MAX_NAME_BYTES));
+    g_autofree char *valid = printable(title, MIN(strlen(title), MAX_NAME_BYTES));
     guint last = dump->tables->len;
     gboolean is_last_empty =
         last > 0 && (dump->rows->len == 0 || g_array_index(dump->rows, ImpRow, dump->rows->len - 1).table != last - 1);
 
+    if (last == IMP_MAX_TABLES && !is_last_empty)
+        return;
     if (is_last_empty)
         g_ptr_array_set_size(dump->tables, (gint) last - 1);
     g_ptr_array_add(dump->tables, g_steal_pointer(&valid));
@@ -131,7 +169,7 @@ void
 imp_dump_bad_row(ImpDump *dump, const ImpLine *line, const char *why)
 {
     if (dump->n_bad_rows++ < MAX_NAMED_BAD_ROWS) {
-        g_autofree char *start = g_utf8_make_valid(line->text, (gssize) MIN(strlen(line->text), 40));
+        g_autofree char *start = g_strndup(line->text, 40);
 
         imp_dump_note(dump, IMP_NOTE_DAMAGE, "line %u not read, %s: \"%s%s\"", line->number, why, g_strchug(start),
                       strlen(line->text) > 40 ? "..." : "");
@@ -142,11 +180,17 @@ void
 imp_dump_note(ImpDump *dump, ImpNoteKind kind, const char *format, ...)
 {
     ImpNote note = {.kind = kind};
+    g_autofree char *text = NULL;
     va_list arguments;
 
+    if (dump->notes->len >= IMP_MAX_NOTES) {
+        dump->n_dropped_notes++;
+        return;
+    }
     va_start(arguments, format);
-    note.text = g_strdup_vprintf(format, arguments);
+    text = g_strdup_vprintf(format, arguments);
     va_end(arguments);
+    note.text = printable(text, MIN(strlen(text), MAX_NAMES_BYTES));
     g_array_append_val(dump->notes, note);
 }
 

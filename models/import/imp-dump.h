@@ -8,7 +8,10 @@
 /* What a listing of a real machine says of its caches, whatever its format: rows in which what the format does not
  * show is -1, and notes on what happened on the way. */
 
-#define IMP_MAX_ROWS (1u << 20)
+/* More than any machine has; what comes after is counted and left out. */
+#define IMP_MAX_ROWS (1u << 17)
+#define IMP_MAX_TABLES 1000u
+#define IMP_MAX_NOTES 200u
 
 typedef enum {
     IMP_SHOWS_NOTHING, /* recognised, but holds no caches: a trace */
@@ -68,7 +71,7 @@ typedef struct {
     GPtrArray *tables; /* char *: titles of the tables, at least one */
     GArray *notes;     /* ImpNote */
     gint64 mem_total_kb, slab_kb, reclaimable_kb, unreclaimable_kb;
-    guint n_refused, n_bad_rows, n_dropped_rows;
+    guint n_refused, n_bad_rows, n_dropped_rows, n_dropped_notes;
     guint n_listed_cpus, n_listed_nodes; /* highest C and N of the lists, plus one; 0 = none */
     guint kernel_low;                    /* from what only a later release prints; 0 = nothing seen */
 } ImpDump;
@@ -77,14 +80,19 @@ ImpDump *imp_dump_new(void);
 void imp_dump_free(ImpDump *dump);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(ImpDump, imp_dump_free)
 
+/* Names of aliases for a row, made printable; lives as long as the dump. */
+const char *imp_dump_keep_names(ImpDump *dump, const char *names);
 /* A row with nothing known but its name, which is made printable. */
 ImpRow imp_row_new(ImpDump *dump, const ImpWord *name, guint line);
-/* FALSE, and counted, when there are too many. The caller has no more use for row.stats. */
+/* FALSE, and counted, when there are too many or the numbers are beyond any machine (orders above 20, a cache above
+ * 2^50 bytes). Takes row->stats. */
 gboolean imp_dump_add(ImpDump *dump, ImpRow *row);
-/* Begins a table; the first call names the table that is there. */
+/* Begins a table, or renames the last one while it is empty. The rows of further tables go to the last of
+ * IMP_MAX_TABLES. */
 void imp_dump_begin_table(ImpDump *dump, const char *title);
 /* The first few rows that could not be read are named with their line, all are counted. */
 void imp_dump_bad_row(ImpDump *dump, const ImpLine *line, const char *why);
+/* After IMP_MAX_NOTES they are only counted. */
 void imp_dump_note(ImpDump *dump, ImpNoteKind kind, const char *format, ...) G_GNUC_PRINTF(3, 4);
 gboolean imp_dump_has_note(const ImpDump *dump, const char *part);
 

@@ -7,6 +7,9 @@
 #include "imp-format.h"
 #include "imp-sysfs.h"
 
+/* File names stand near the start of a line, or the line is nothing of ours. */
+#define MAX_PATH_BYTES 4096
+
 typedef struct {
     const char *folder; /* into the line; NULL when there is none */
     gsize folder_length;
@@ -23,7 +26,7 @@ find_entry(const char *line, gboolean is_bare, Entry *ret_entry)
 
     do {
         gsize length = strspn(start, "abcdefghijklmnopqrstuvwxyz_");
-        gint key = imp_sysfs_find(start, length);
+        gint key = length > 0 ? imp_sysfs_find(start, length) : IMP_SYSFS_NO_KEY;
 
         if (key != IMP_SYSFS_NO_KEY && (start[length] == ':' || (is_bare && start[length] == '\0'))) {
             const char *end = start - 1, *folder = end;
@@ -39,7 +42,7 @@ find_entry(const char *line, gboolean is_bare, Entry *ret_entry)
             return start == line || end > folder;
         }
         start = strchr(start, '/');
-    } while (start != NULL && *++start != '\0');
+    } while (start != NULL && start - line < MAX_PATH_BYTES && *++start != '\0');
     return FALSE;
 }
 
@@ -238,7 +241,7 @@ take_fields(ImpDump *dump, GArray *rows, char **columns, const ImpLine *line)
         gint key = imp_sysfs_find(columns[i], strlen(columns[i]));
 
         if (g_str_equal(columns[i], "names") && !g_str_equal(fields[i], "-"))
-            row.alias_names = g_string_chunk_insert(dump->names, g_strdelimit(fields[i], ",", ' '));
+            row.alias_names = imp_dump_keep_names(dump, g_strdelimit(fields[i], ",", ' '));
         else if (key != IMP_SYSFS_NO_KEY && !g_str_equal(fields[i], "-") && !imp_sysfs_set(dump, &row, key, fields[i]))
             imp_dump_bad_row(dump, line, "no number where one is due");
     }

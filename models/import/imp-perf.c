@@ -16,8 +16,9 @@ static gboolean
 read_pair(const ImpWord *word, gint64 *ret_total, gint64 *ret_each)
 {
     const char *slash = memchr(word->text, '/', word->length);
-    ImpWord total = {.text = word->text, .length = slash == NULL ? 0 : (gsize) (slash - word->text)};
-    ImpWord each = {.text = slash + 1, .length = word->length - total.length - 1};
+    gsize before = slash == NULL ? 0 : (gsize) (slash - word->text);
+    ImpWord total = {.text = word->text, .length = before};
+    ImpWord each = {.text = word->text + before + 1, .length = word->length - before - 1};
 
     return slash != NULL && imp_word_number(&total, ret_total) && imp_word_number(&each, ret_each);
 }

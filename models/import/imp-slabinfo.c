@@ -221,9 +221,10 @@ without_path(const char *line)
 
 /* Whether a line was meant as a row, so that not reading it is worth a word. */
 static gboolean
-looks_meant(const ImpWords *words)
+looks_meant(const char *line, const ImpWords *words)
 {
-    return words->n_words > 2 && is_name(&words->word[0]) && count_numbers(words) >= 2;
+    return words->n_words > 2 && is_name(&words->word[0]) &&
+           (count_numbers(words) >= 2 || strstr(line, " tunables ") != NULL);
 }
 
 static void
@@ -255,7 +256,7 @@ read_slabinfo(const ImpText *text, ImpDump *dump)
             add_first_version_row(dump, line, &words);
         else if (is_row(whole->str, &words))
             add_row(dump, line, &words);
-        else if (looks_meant(&words))
+        else if (looks_meant(whole->str, &words))
             imp_dump_bad_row(dump, line, "not name and five numbers of a slab");
     }
 }

@@ -5,6 +5,9 @@
 
 #include "slab-kmalloc.h"
 
+/* Far above any count, far below overflow. */
+#define LARGEST_SUM (G_GINT64_CONSTANT(1) << 60)
+
 typedef enum {
     FILE_IGNORED, /* known, of no use here */
     FILE_NUMBER,  /* at an offset of ImpRow */
@@ -141,8 +144,8 @@ parse_counts(const char *text, Counts *ret_counts)
             counts.largest = number;
             counts.largest_at = (gint) at;
         }
-        counts.sum += number;
-        counts.slabs_sum += MAX(bracketed, 0);
+        counts.sum = MIN(counts.sum + number, LARGEST_SUM);
+        counts.slabs_sum = MIN(counts.slabs_sum + MAX(bracketed, 0), LARGEST_SUM);
         counts.longest = MAX(counts.longest, bracketed);
         *highest = MAX(*highest, (gint) at);
         counts.n_items++;
@@ -270,7 +273,7 @@ imp_sysfs_drop_copies(ImpDump *dump, GArray *rows)
                                              ? g_strdup(row->name)
                                              : g_strdup_printf("%s %s", original->alias_names, row->name);
 
-                original->alias_names = g_string_chunk_insert(dump->names, names);
+                original->alias_names = imp_dump_keep_names(dump, names);
                 g_clear_pointer(&row->stats, g_free);
                 row->line = G_MAXUINT; /* to be removed below, once indices no longer count */
                 n_dropped++;

@@ -148,16 +148,24 @@ decode_entities(ImpText *text, char *line)
         const char *entity;
         char byte;
     } entities[] = {{"&lt;", '<'}, {"&gt;", '>'}, {"&quot;", '"'}, {"&nbsp;", ' '}, {"&amp;", '&'}};
+    char *to = strchr(line, '&');
     gboolean is_changed = FALSE;
 
-    for (char *c = strchr(line, '&'); c != NULL; c = strchr(c + 1, '&'))
-        for (gsize i = 0; i < G_N_ELEMENTS(entities); i++)
-            if (g_str_has_prefix(c, entities[i].entity)) {
-                *c = entities[i].byte;
-                remove_bytes(c + 1, strlen(entities[i].entity) - 1);
+    for (const char *from = to; from != NULL && *from != '\0'; to++) {
+        gsize length = 1;
+
+        *to = *from;
+        for (gsize i = 0; *from == '&' && i < G_N_ELEMENTS(entities); i++)
+            if (g_str_has_prefix(from, entities[i].entity)) {
+                *to = entities[i].byte;
+                length = strlen(entities[i].entity);
                 is_changed = TRUE;
                 break;
             }
+        from += length;
+    }
+    if (to != NULL)
+        *to = '\0';
     text->damage[IMP_DAMAGE_ENTITY] += is_changed;
 }
 

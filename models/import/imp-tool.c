@@ -57,29 +57,16 @@ apply_flags(ImpRow *row, const ImpWord *word)
             row->flags |= word->text[c] == letters[i].letter ? letters[i].flag : 0;
 }
 
-static gboolean
-is_in_table(const ImpDump *dump, const ImpRow *row)
-{
-    for (guint i = dump->rows->len; i > 0; i--) {
-        const ImpRow *other = &g_array_index(dump->rows, ImpRow, i - 1);
-
-        if (other->table != row->table)
-            return FALSE;
-        if (g_str_equal(other->name, row->name))
-            return TRUE;
-    }
-    return FALSE;
-}
-
-/* In the part that is sorted by loss the column of space holds the loss. */
+/* In the part that is sorted by loss the column of space holds the loss, and most caches came before. `seen` holds the
+ * names of this table. */
 static void
-add_row(ImpDump *dump, const ImpLine *line, const ImpWords *words, gboolean is_loss)
+add_row(ImpDump *dump, const ImpLine *line, const ImpWords *words, gboolean is_loss, GHashTable *seen)
 {
     ImpRow row = imp_row_new(dump, &words->word[0], line->number);
     gint64 triple[3], order;
     double space, half_step;
 
-    if (is_loss && is_in_table(dump, &row))
+    if (!g_hash_table_add(seen, (gpointer) row.name) && is_loss)
         return;
     if (!imp_word_size(&words->word[3], &space, &half_step) || space > 1e15 ||
         !imp_word_number(&words->word[5], &row.objects_per_slab) || !imp_word_number(&words->word[6], &order)) {
@@ -109,26 +96,24 @@ add_row(ImpDump *dump, const ImpLine *line, const ImpWords *words, gboolean is_l
 static void
 take_total(ImpDump *dump, const char *line, guint *n_totals)
 {
-    gsize last = dump->tables->len;
-    char **title;
+    const char *last = dump->tables->pdata[dump->tables->len - 1];
+    g_autofree char *title = NULL;
+    char **place = (char **) &dump->tables->pdata[dump->tables->len - 1];
+    gsize length;
 
-    if (!g_str_has_prefix(line, "Memory used: ") || last == 0)
+    if (!g_str_has_prefix(line, "Memory used: ") || ++*n_totals > 1)
         return;
-    if (++*n_totals > 1)
-        return;
-    title = (char **) &dump->tables->pdata[last - 1];
     line += strlen("Memory used: ");
-    {
-        g_autofree char *before = *title;
-
-        *title = g_strdup_printf("%s%smemory used %.*s", before, before[0] != '\0' ? ", " : "",
-                                 (int) strcspn(line, " \t"), line);
-    }
+    length = strspn(line, "0123456789.KMG");
+    title = g_strdup_printf("%s%smemory used %.*s", last, last[0] != '\0' ? ", " : "", (int) MIN(length, 32), line);
+    g_free(*place);
+    *place = g_steal_pointer(&title);
 }
 
 static void
 read_tool(const ImpText *text, ImpDump *dump)
 {
+    g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
     gboolean is_loss = FALSE;
     guint n_totals = 0, n_objects = 0;
 
@@ -141,10 +126,11 @@ read_tool(const ImpText *text, ImpDump *dump)
         if (g_str_has_prefix(line->text, "Sample #")) {
             imp_dump_begin_table(dump, line->text);
             n_totals = n_objects = 0;
+            g_hash_table_remove_all(seen);
         } else if (g_str_has_prefix(line->text, "Slabs sorted by "))
             is_loss = strstr(line->text, "loss") != NULL;
         else if (is_row(line->text, &words))
-            add_row(dump, line, &words, is_loss);
+            add_row(dump, line, &words, is_loss, seen);
         take_total(dump, line->text, &n_totals);
         if (g_str_has_prefix(line->text, "# Objects ") && ++n_objects == 2)
             imp_dump_note(dump, IMP_NOTE_DAMAGE,

@@ -93,7 +93,7 @@ read_folders(GDir *dir, const char *path, ImpDump *dump, GArray *rows)
         const char *names = g_hash_table_lookup(aliases, row->name);
 
         if (names != NULL)
-            row->alias_names = g_string_chunk_insert(dump->names, names);
+            row->alias_names = imp_dump_keep_names(dump, names);
     }
 }
 

@@ -130,18 +130,24 @@ read_nodes(WorldRun *run, WorldSample *sample)
 
     for (guint i = 0; i < world->slub->n_caches; i++) {
         const SlubCache *cache = world->slub->cache[i];
-        gint64 bytes = (gint64) world->topology->page_size_bytes << cache->geometry.order;
+        const SlabGeometry *g = &cache->geometry;
+        gint64 page = world->topology->page_size_bytes, bytes = page << g->order, min_bytes = page << g->min_order;
 
         for (guint n = 0; n < n_nodes; n++) {
             const SlubNode *node = &cache->node[n];
 
+            gint64 n_full = node->n_slabs - node->n_min_order_slabs;
+
             sample->cache[i].slabs += node->n_slabs;
+            sample->cache[i].slab_bytes += n_full * bytes + node->n_min_order_slabs * min_bytes;
+            sample->cache[i].waste_bytes +=
+                n_full * (bytes - (gint64) g->objects * g->size_bytes) +
+                node->n_min_order_slabs * (min_bytes - (gint64) g->min_objects * g->size_bytes);
             sample->cache[i].node_partial_slabs += node->partial.count;
             sample->node_partial_slabs[n] += node->partial.count;
             for (SlabId id = node->partial.head; id; id = slabs[id].next)
                 sample->cache[i].node_partial_free += slabs[id].objects - slabs[id].inuse;
         }
-        sample->cache[i].slab_bytes = sample->cache[i].slabs * bytes;
     }
 }
 
@@ -169,10 +175,12 @@ visit_locks(WorldRun *run, gboolean is_end)
             if (lock->waits_ps)
                 sim_hist_merge(&run->list_waits[i], lock->waits_ps);
         }
-        if (is_end)
+        if (is_end) {
             copy_sites(&run->zone_sites[n * PAGE_N_LOCK_SITES], &world->slub->pages->zone[n].lock);
-        else
+            sim_hist_merge(&run->zone_waits, world->slub->pages->zone[n].lock.waits_ps);
+        } else {
             sim_lock_reset_statistics(&world->slub->pages->zone[n].lock);
+        }
     }
 }
 
@@ -229,6 +237,7 @@ world_run_add_observer(WorldRun *run)
     run->list_waits = g_new0(SimHist, n_caches);
     for (guint i = 0; i < n_caches; i++)
         sim_hist_init(&run->list_waits[i]);
+    sim_hist_init(&run->zone_waits);
     observer = sim_engine_add_step(world->machine->engine, world->machine->n_cpus, observe, run);
     sim_wake(world->machine->engine, observer, run->checkpoint[0]);
 }

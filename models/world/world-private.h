@@ -14,7 +14,7 @@ typedef struct
     gint64 cpu_partial_free;
     gint64 node_partial_free;
     guint32 cpu_partial_slabs, node_partial_slabs;
-    gint64 slabs, slab_bytes;
+    gint64 slabs, slab_bytes, waste_bytes; /* waste: what is left over at the end of the slabs */
 } WorldCacheSample;
 
 typedef struct
@@ -38,6 +38,7 @@ typedef struct
     SimLockSite *list_sites; /* [n_caches][n_nodes][SLUB_N_LOCK_SITES] over the measured window */
     SimLockSite *zone_sites; /* [n_nodes][PAGE_N_LOCK_SITES] */
     SimHist *list_waits;     /* [n_caches], all nodes */
+    SimHist zone_waits;      /* all nodes */
     guint observed; /* checkpoints the observer has passed */
 } WorldRun;
 
@@ -62,6 +63,8 @@ void world_run_add_observer(WorldRun *run);
 void world_on_checkpoint(MachCpu *cpu, guint index, void *data);
 
 /* world-report.c */
+/* The end of the measured window: earlier than asked for when the workload was done before. */
+SimTime world_window_end(const WorldRun *run);
 void world_report(const WorldRun *run, SimRecord *record);
 
 #endif

@@ -26,20 +26,19 @@ window_stat(const WorldRun *run, guint cache, SlabStat stat)
     return run->stat_at_end[i] - run->stat_at_warmup[i];
 }
 
-/* The end of the measured window: earlier than asked for when the workload was done before. */
-static SimTime
-window_end(const WorldRun *run)
+SimTime
+world_window_end(const WorldRun *run)
 {
     SimTime ended = run->workload->ended_at ? run->workload->ended_at(run->workload_state) : SIM_TIME_MAX;
 
-    return CLAMP(ended, run->world->warmup, run->world->end);
+    return MIN(ended, run->world->end);
 }
 
 /* Operations a second: each CPU over its own window, which ends within an operation of the nominal one. */
 static double
 throughput(const WorldRun *run)
 {
-    SimTime end = window_end(run);
+    SimTime end = world_window_end(run);
     double rate = 0;
 
     for (guint i = 0; i < run->world->machine->n_cpus; i++) {
@@ -121,7 +120,7 @@ report_locks(const WorldRun *run, SimRecord *record)
                 const SimLockSite *site = list_site(run, i, n, s);
                 sim_table_put_text(table, lock);
                 sim_table_put_int(table, n);
-                sim_table_put_text(table, slub_lock_site_name(s));
+                sim_table_put_text(table, slub_lock_site_name(s, run->world->slub->kernel));
                 sim_table_put_int(table, (gint64) site->acquisitions);
                 sim_table_put_int(table, (gint64) site->contended);
                 sim_table_put_real(table, sim_time_to_ns(site->wait_ps));
@@ -142,6 +141,18 @@ report_locks(const WorldRun *run, SimRecord *record)
 }
 
 static void
+put_waits(SimTable *table, const char *lock, const SimHist *waits_ps)
+{
+    SimHistBucket bucket;
+
+    for (guint position = 0; sim_hist_next(waits_ps, &position, &bucket);) {
+        sim_table_put_text(table, lock);
+        sim_table_put_real(table, sim_time_to_ns(bucket.upper));
+        sim_table_put_int(table, (gint64) bucket.count);
+    }
+}
+
+static void
 report_waits(const WorldRun *run, SimRecord *record)
 {
     static const char *const columns[] = {"lock", "upper_ns", "count", NULL};
@@ -149,14 +160,9 @@ report_waits(const WorldRun *run, SimRecord *record)
 
     for (guint i = 0; i < run->world->slub->n_caches; i++) {
         g_autofree char *lock = g_strconcat(run->world->slub->cache[i]->name, " list_lock", NULL);
-        SimHistBucket bucket;
-
-        for (guint position = 0; sim_hist_next(&run->list_waits[i], &position, &bucket);) {
-            sim_table_put_text(table, lock);
-            sim_table_put_real(table, sim_time_to_ns(bucket.upper));
-            sim_table_put_int(table, (gint64) bucket.count);
-        }
+        put_waits(table, lock, &run->list_waits[i]);
     }
+    put_waits(table, "zone lock", &run->zone_waits);
 }
 
 static void
@@ -173,8 +179,7 @@ report_counters(const WorldRun *run, SimRecord *record)
         }
 }
 
-/* Bytes of one cache by place. Waste is what no object can ever use: the gaps inside the stride and the leftover at
- * the end of each slab. The rest of the slab bytes is objects in use or free somewhere. */
+/* Bytes of one cache by place, each object with its whole stride. Waste is the rest at the end of each slab. */
 typedef enum
 {
     PLACE_INUSE,
@@ -198,7 +203,7 @@ bytes_by_place(const WorldRun *run, guint cache, const WorldCacheSample *sample,
     ret_bytes[PLACE_CPU_SLAB] = (double) sample->cpu_slab_free * stride;
     ret_bytes[PLACE_CPU_PARTIAL] = (double) sample->cpu_partial_free * stride;
     ret_bytes[PLACE_NODE_PARTIAL] = (double) sample->node_partial_free * stride;
-    ret_bytes[PLACE_WASTE] = (double) sample->slabs * g->leftover_bytes;
+    ret_bytes[PLACE_WASTE] = (double) sample->waste_bytes;
 }
 
 static void
@@ -285,26 +290,43 @@ report_memory(const WorldRun *run, SimRecord *record)
     sim_record_add_metric(record, "objects_inuse_bytes", all_inuse);
 }
 
-/* Whether the measured window looks stationary, from its throughput by sample. */
-static void
-report_stationarity(const WorldRun *run, SimRecord *record)
+/* Operations a second between neighbouring checkpoints from `first` on. */
+static double *
+rates_by_sample(const WorldRun *run, guint first, guint *ret_n)
 {
-    guint n = run->end_index - run->warmup_index;
-    g_autofree double *rate = g_new(double, n);
-    double change;
-    gsize cut;
+    guint n = run->end_index - first;
+    double *rate = g_new(double, n);
 
     for (guint i = 0; i < n; i++) {
-        guint at = run->warmup_index + 1 + i;
+        guint at = first + 1 + i;
         rate[i] = (double) (run->sample[at].operations - run->sample[at - 1].operations) /
                   sim_time_to_seconds(run->checkpoint[at] - run->checkpoint[at - 1]);
     }
-    sim_record_add_metric(record, "is_converged", sim_ci_is_converged(rate, n, 0.05, &change));
+    *ret_n = n;
+    return rate;
+}
+
+/* Whether the measured window looks stationary, and how long a warm-up the whole run asks for. Not known with too few
+ * samples. */
+static void
+report_stationarity(const WorldRun *run, SimRecord *record)
+{
+    enum
+    {
+        MIN_SAMPLES = 8
+    };
+    guint n_window, n_all;
+    g_autofree double *window = rates_by_sample(run, run->warmup_index, &n_window);
+    g_autofree double *all = rates_by_sample(run, 0, &n_all);
+    double change;
+    gsize cut;
+    gboolean is_converged = sim_ci_is_converged(window, n_window, 0.1, &change);
+    gboolean is_trusted = sim_ci_warm_up(all, n_all, &cut);
+
+    sim_record_add_metric(record, "is_converged", n_window < MIN_SAMPLES ? NAN : is_converged);
     sim_record_add_metric(record, "doubling_change_frac", change);
-    sim_record_add_metric(record, "mser5_is_trusted", sim_ci_warm_up(rate, n, &cut));
-    sim_record_add_metric(record, "mser5_cut_ms",
-                          cut ? sim_time_to_seconds(run->checkpoint[run->warmup_index + cut] - run->world->warmup) * 1e3
-                              : 0);
+    sim_record_add_metric(record, "mser5_is_trusted", is_trusted);
+    sim_record_add_metric(record, "mser5_cut_ms", sim_time_to_seconds(run->checkpoint[cut]) * 1e3);
 }
 
 static double
@@ -318,19 +340,21 @@ world_report(const WorldRun *run, SimRecord *record)
 {
     const World *world = run->world;
     LockTotals lists = add_list_locks(run), zones = add_zone_locks(run);
-    double cpu_ps = (double) world->machine->n_active_cpus * (double) (window_end(run) - world->warmup);
+    double cpu_ps = (double) world->machine->n_active_cpus * (double) (world_window_end(run) - world->warmup);
     double n_operations = (double) window_operations(run), rate = throughput(run), slow_allocs = 0;
 
     for (guint i = 0; i < world->slub->n_caches; i++)
         slow_allocs += (double) window_stat(run, i, SLAB_STAT_ALLOC_SLOWPATH);
-    sim_record_add_metric(record, "throughput_per_task_ops_per_s", per(rate, world->n_tasks));
+    if (n_operations == 0)
+        rate = NAN; /* a window too short to say */
+    sim_record_add_metric(record, "throughput_per_task_ops_per_s", rate / world->n_tasks);
     sim_record_add_metric(record, "throughput_ops_per_s", rate);
     sim_record_add_metric(record, "list_lock_share_percent", 100 * per(lists.wait_ps, cpu_ps));
+    sim_record_add_metric(record, "zone_lock_share_percent", 100 * per(zones.wait_ps, cpu_ps));
+    report_memory(run, record);
     sim_record_add_metric(record, "list_lock_alloc_share_percent", 100 * per(lists.alloc_wait_ps, cpu_ps));
     sim_record_add_metric(record, "list_lock_free_share_percent", 100 * per(lists.free_wait_ps, cpu_ps));
-    report_memory(run, record);
     sim_record_add_metric(record, "get_any_partial_share_percent", 100 * per(lists.any_wait_ps, cpu_ps));
-    sim_record_add_metric(record, "zone_lock_share_percent", 100 * per(zones.wait_ps, cpu_ps));
     sim_record_add_metric(record, "list_lock_acquisitions_per_op", per((double) lists.acquisitions, n_operations));
     sim_record_add_metric(record, "list_lock_contended_frac",
                           per((double) lists.contended, (double) lists.acquisitions));

@@ -65,7 +65,7 @@ differential__compare_nodes(const Differential *d)
                 node);
         for (guint site = 0; site < SLUB_N_LOCK_SITES; site++) {
             COMPARE(d, fast->list_lock.sites[site].acquisitions, ref_slub_lock_count(d->ref, site, (gint) node),
-                    "node %u: list_lock in %s", node, slub_lock_site_name(site));
+                    "node %u: list_lock in %s", node, slub_lock_site_name(site, SLAB_KERNEL(6, 1)));
             COMPARE(d, fast->list_lock.sites[site].contended, 0, "node %u: contended list_lock", node);
         }
     }

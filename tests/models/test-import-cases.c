@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Real listings from public threads (tests/data): what they are, and the answers that are known of them. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "imp-check.h"
 #include "imp-memory.h"
 #include "imp-read.h"
+#include "import-cmd.h"
 #include "import-fixture.h"
 #include "sim-error.h"
 
@@ -360,6 +362,100 @@ test_slabtop_sizes(void)
     g_assert_true(imp_dump_has_note(rust, "cut short: \"k\""));
 }
 
+/* Runs a sub-command on a file of tests/data in a child, which it ends. */
+static void
+run_command(int (*command)(int, char **), const char *name)
+{
+    char *path = g_test_build_filename(G_TEST_DIST, "data", name, NULL);
+    char program[] = "command";
+    char *argv[] = {program, path, NULL};
+    int status = command(2, argv);
+
+    g_free(path);
+    exit(status);
+}
+
+static void
+child_import(void)
+{
+    run_command(import_cmd_import, "slabinfo-03.txt");
+}
+
+static void
+child_import_old_slab(void)
+{
+    run_command(import_cmd_import, "slabinfo-13.txt");
+}
+
+static void
+child_import_trace(void)
+{
+    run_command(import_cmd_import, "cases/kmem-03.txt");
+}
+
+static void
+child_import_call_sites(void)
+{
+    run_command(import_cmd_import, "cases/perfkmem-01.txt");
+}
+
+static void
+child_import_refused(void)
+{
+    run_command(import_cmd_import, "cases/sysfs-07.txt");
+}
+
+static void
+child_import_sizeless(void)
+{
+    run_command(import_cmd_import, "cases/usage-01.txt");
+}
+
+static void
+child_inspect(void)
+{
+    run_command(import_cmd_inspect, "cases/slabinfo-05.txt");
+}
+
+static void
+child_inspect_old_slab(void)
+{
+    run_command(import_cmd_inspect, "slabinfo-13.txt");
+}
+
+/* Refusals say why on stderr and print no caches. */
+static void
+test_commands(void)
+{
+    static const struct {
+        const char *child, *message;
+    } refusals[] = {
+        {"import-old-slab", "*old SLAB allocator, not SLUB*"},
+        {"import-trace", "*slubsim replay*"},
+        {"import-call-sites", "*call sites, no caches*"},
+        {"import-refused", "*no data: all 8 files were refused*"},
+        {"import-sizeless", "*without the size of any object*"},
+    };
+
+    for (gsize i = 0; i < G_N_ELEMENTS(refusals); i++) {
+        g_autofree char *path = g_strdup_printf("/import-cases/commands/subprocess/%s", refusals[i].child);
+
+        g_test_trap_subprocess(path, 0, 0);
+        g_test_trap_assert_failed();
+        g_test_trap_assert_stderr(refusals[i].message);
+        g_test_trap_assert_stdout_unmatched("*object_size=*");
+    }
+    g_test_trap_subprocess("/import-cases/commands/subprocess/import", 0, 0);
+    g_test_trap_assert_passed();
+    g_test_trap_assert_stdout("# Read as /proc/slabinfo*2 to 3 CPUs*--page-size 4K*[kmalloc-64]?object_size=64*");
+    g_test_trap_subprocess("/import-cases/commands/subprocess/inspect", 0, 0);
+    g_test_trap_assert_passed();
+    g_test_trap_assert_stdout("*Of the kernel's Slab 199948 kB these caches are 98.2 %*");
+    g_test_trap_subprocess("/import-cases/commands/subprocess/inspect-old-slab", 0, 0);
+    g_test_trap_assert_passed();
+    g_test_trap_assert_stdout("*This is the old SLAB allocator*");
+}
+
 int
 main(int argc, char **argv)
 {
@@ -382,5 +478,14 @@ main(int argc, char **argv)
     g_test_add_func("/import-cases/usage", test_usage);
     g_test_add_func("/import-cases/call-sites", test_call_sites);
     g_test_add_func("/import-cases/slabtop-sizes", test_slabtop_sizes);
+    g_test_add_func("/import-cases/commands", test_commands);
+    g_test_add_func("/import-cases/commands/subprocess/import", child_import);
+    g_test_add_func("/import-cases/commands/subprocess/import-old-slab", child_import_old_slab);
+    g_test_add_func("/import-cases/commands/subprocess/import-trace", child_import_trace);
+    g_test_add_func("/import-cases/commands/subprocess/import-call-sites", child_import_call_sites);
+    g_test_add_func("/import-cases/commands/subprocess/import-refused", child_import_refused);
+    g_test_add_func("/import-cases/commands/subprocess/import-sizeless", child_import_sizeless);
+    g_test_add_func("/import-cases/commands/subprocess/inspect", child_inspect);
+    g_test_add_func("/import-cases/commands/subprocess/inspect-old-slab", child_inspect_old_slab);
     return g_test_run();
 }

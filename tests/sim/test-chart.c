@@ -247,12 +247,11 @@ static void
 test_refused(void)
 {
     toy_write("result/summary.tsv", SUMMARY "base\t2\tcold\tx_s\t1\t1\tnan\tnan\t1\t1\n");
-    draw_some("axis=\n[plot p]\nkind=wait\n[plot ../q]\nkind=waits\n[plot r]\nkind=waits\n"
+    draw_some("axis=\n[plot ../q]\nkind=waits\n[plot r]\nkind=waits\n"
               "[plot s]\nkind=throughput\nmetric=y_s\n[plot good]\nkind=throughput\n",
               1,
-              "no kind of chart 'wait' (there are throughput, lock-time, memory, memory-places, partial, waits); did "
-              "you mean waits?; chart name '../q' becomes a file name and may hold letters, digits, - and _ only; "
-              "chart r: the runs left nothing to draw in waits.tsv; "
+              "chart name '../q' becomes a file name and may hold letters, digits, - and _ only; "
+              "chart r: the runs left nothing to draw in waits; "
               "chart s: no run recorded a metric 'y_s'; did you mean x_s? (summary.tsv lists them)");
     g_assert_true(g_file_test("charts/good.tsv", G_FILE_TEST_EXISTS));
     g_assert_false(g_file_test("charts/s.tsv", G_FILE_TEST_EXISTS));

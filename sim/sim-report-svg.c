@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Charts as parts of a page. All charts of gnuplot use the same ids, and in one page the first would win; and what is
+ * not a shape or a text has no business in a report. */
+#include "sim-report-private.h"
+
+#include <string.h>
+
+static const char *const elements[] = {
+    "a",    "circle",  "clipPath", "defs",     "desc", "ellipse", "feComposite", "feFlood", "filter", "g",   "line",
+    "path", "pattern", "polygon",  "polyline", "rect", "svg",     "text",        "title",   "tspan",  "use", NULL};
+
+static gboolean
+fail(const char *what, const char *name, GError **error)
+{
+    g_set_error(error, SIM_ERROR, SIM_ERROR_IO, "a chart holds %s '%s', which is not put into a page", what, name);
+    return FALSE;
+}
+
+/* One attribute: ids and references to them get the prefix, name spaces go (a page knows them, and they look like
+ * addresses), everything that could act or load is refused. */
+static gboolean
+put_attribute(GString *out, const char *name, const char *value, char quote, const char *prefix, GError **error)
+{
+    if (g_str_has_prefix(name, "xmlns"))
+        return TRUE;
+    if (g_ascii_strncasecmp(name, "on", 2) == 0)
+        return fail("an action", name, error);
+    g_string_append_printf(out, " %s=%c", name, quote);
+    if (g_str_equal(name, "id")) {
+        g_string_append_printf(out, "%s-%s", prefix, value);
+    } else if (g_str_equal(name, "href") || g_str_has_suffix(name, ":href")) {
+        if (*value != '#')
+            return fail("a reference", value, error);
+        g_string_append_printf(out, "#%s-%s", prefix, value + 1);
+    } else if (g_str_has_prefix(value, "url(")) {
+        if (value[4] != '#')
+            return fail("a reference", value, error);
+        g_string_append_printf(out, "url(#%s-%s", prefix, value + 5);
+    } else {
+        g_string_append(out, value);
+    }
+    g_string_append_c(out, quote);
+    return TRUE;
+}
+
+static gboolean
+put_attributes(GString *out, const char *text, const char *prefix, GError **error)
+{
+    for (;;) {
+        gsize length;
+        const char *end;
+        while (g_ascii_isspace(*text))
+            text++;
+        if (*text == '\0' || g_str_equal(text, "/")) {
+            g_string_append(out, text);
+            return TRUE;
+        }
+        length = strcspn(text, "= \t\n\r/");
+        g_autofree char *name = g_strndup(text, length);
+        text += length;
+        while (g_ascii_isspace(*text))
+            text++;
+        if (length == 0 || *text != '=')
+            return fail("an attribute without a value,", name, error);
+        do
+            text++;
+        while (g_ascii_isspace(*text));
+        end = *text == '"' || *text == '\'' ? strchr(text + 1, *text) : NULL;
+        if (end == NULL)
+            return fail("an attribute without quotes,", name, error);
+        g_autofree char *value = g_strndup(text + 1, (gsize) (end - text - 1));
+        if (!put_attribute(out, name, value, *text, prefix, error))
+            return FALSE;
+        text = end + 1;
+    }
+}
+
+/* The end of a tag, past '>' signs within quotes. */
+static const char *
+tag_end(const char *c)
+{
+    char quote = '\0';
+
+    for (; *c != '\0'; c++) {
+        if (quote != '\0')
+            quote = *c == quote ? '\0' : quote;
+        else if (*c == '"' || *c == '\'')
+            quote = *c;
+        else if (*c == '>')
+            return c;
+    }
+    return NULL;
+}
+
+static gboolean
+put_tag(GString *out, const char *tag, const char *prefix, GError **error)
+{
+    gboolean is_end = *tag == '/';
+    gsize length = strcspn(tag + is_end, " \t\n\r/");
+    g_autofree char *name = g_strndup(tag + is_end, length);
+
+    if (!g_strv_contains(elements, name))
+        return fail("an element", name, error);
+    g_string_append_printf(out, "<%s%s", is_end ? "/" : "", name);
+    if (!put_attributes(out, tag + is_end + length, prefix, error))
+        return FALSE;
+    g_string_append_c(out, '>');
+    return TRUE;
+}
+
+char *
+sim_report_inline_svg(const char *svg, const char *prefix, GError **error)
+{
+    g_autoptr(GString) out = g_string_new(NULL);
+    const char *c = strstr(svg, "<svg");
+
+    if (c == NULL) {
+        fail("no drawing in", prefix, error);
+        return NULL;
+    }
+    while (*c != '\0') {
+        gsize text = strcspn(c, "<");
+        const char *end;
+        g_string_append_len(out, c, (gssize) text);
+        c += text;
+        if (*c == '\0')
+            break;
+        end = tag_end(c);
+        if (end == NULL) {
+            fail("an open tag in", prefix, error);
+            return NULL;
+        }
+        g_autofree char *tag = g_strndup(c + 1, (gsize) (end - c - 1));
+        if (!put_tag(out, tag, prefix, error))
+            return NULL;
+        c = end + 1;
+    }
+    return g_string_free(g_steal_pointer(&out), FALSE);
+}
