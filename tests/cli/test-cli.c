@@ -21,9 +21,10 @@ test_words(void)
     cli_expect("gret", 2, "", "toy: unknown command 'gret'; did you mean greet? (toy --help lists them)\n");
     cli_expect("greet a b", 0, "own command greet with 2 words\n", "");
     cli_expect("list models", 0, "own command models with 0 words\n", "");
-    cli_expect("list modles", 2, "", "toy: nothing to list under 'modles'\n");
-    cli_expect("run", 2, "", "toy: too few arguments; usage: run FILE|NAME\n");
-    cli_expect("run a b", 2, "", "toy: too many arguments; usage: run FILE|NAME\n");
+    cli_expect("list modles", 2, "",
+               "toy: nothing to list under 'modles'; did you mean models? (allowed: models; or no word: scenarios)\n");
+    cli_expect("run", 2, "", "toy: too few arguments; usage: toy run FILE|NAME\n");
+    cli_expect("run a b", 2, "", "toy: too many arguments; usage: toy run FILE|NAME\n");
     cli_expect("run -j 0 a", 2, "", "toy: run: -j 0: must lie between 1 and 4096\n");
     cli_expect("run --frob a", 2, "", "toy: run: Unknown option --frob\n");
     cli_expect("plot nowhere", 1, "", "toy: nowhere/manifest.ini: not a result folder: No such file or directory\n");
@@ -60,7 +61,7 @@ test_check(void)
         g_assert_nonnull(strstr(outcome.err, "toy: bad.scenario:2: "));
         g_assert_nonnull(strstr(outcome.err, "toy: kind.scenario:10: "));
         g_assert_nonnull(strstr(outcome.err, "no kind of chart 'through'"));
-        g_assert_nonnull(strstr(outcome.err, "lost.tsv"));
+        g_assert_nonnull(strstr(outcome.err, "toy: lost.scenario:2: [scenario] published = lost.tsv: "));
     }
 }
 
@@ -88,7 +89,15 @@ test_list_and_names(void)
     g_setenv("SLUBSIM_SCENARIOS", "lib", TRUE);
     cli_expect("list", 0, "good  Good one\n    Is it?\n", "");
     cli_expect("check good", 0, "good: good, 2 points\n", "");
-    cli_expect("check goood", 2, "", "toy: no scenario 'goood' in lib; did you mean good?\n");
+    cli_expect("check goood", 2, "", "toy: no scenario 'goood' in lib; did you mean good? (allowed: a path, good)\n");
+    /* What a shell makes of an empty variable. */
+    {
+        const char *const argv[] = {g_getenv("TOY_MAIN"), "check", "", NULL};
+        g_autofree char *err = NULL;
+        g_assert_true(
+            g_spawn_sync(NULL, (char **) argv, NULL, G_SPAWN_STDOUT_TO_DEV_NULL, NULL, NULL, NULL, &err, NULL, NULL));
+        g_assert_true(g_str_has_prefix(err, "toy: no scenario '' in lib (allowed: a path, good)"));
+    }
     g_unsetenv("SLUBSIM_SCENARIOS");
 }
 
@@ -165,6 +174,24 @@ test_published(void)
     g_assert_nonnull(strstr(outcome.out, "\n2 published figures, 1 start: n = 1 comparisons simulated, 1 not\n"));
     g_assert_nonnull(strstr(outcome.out, "off by -16.7 %"));
     g_assert_true(g_file_test("out/comparison.tsv", G_FILE_TEST_EXISTS));
+}
+
+/* Relative to the scenario, unless the path says where it begins. */
+static void
+test_published_paths(void)
+{
+    g_autofree char *here = g_get_current_dir(), *scenario = NULL;
+
+    toy_write("far/p.tsv",
+              "id\tvariant\taxis_value\tmetric\tvalue\tunit\tnote\nA\tbase\t\tlock_share_percent\t20\t%\t\n");
+    toy_write("near/empty.tsv", "id\tvariant\taxis_value\tmetric\tvalue\tunit\tnote\n");
+    scenario = g_strdup_printf("[scenario]\npublished=%s/far/p.tsv\n[run]\nduration=1 ms\n", here);
+    toy_write("near/a.scenario", scenario);
+    toy_write("near/b.scenario", "[scenario]\npublished=../far/p.tsv\n[run]\nduration=1 ms\n");
+    toy_write("near/c.scenario", "[scenario]\npublished=empty.tsv\n[run]\nduration=1 ms\n");
+    cli_expect("check near/a.scenario near/b.scenario", 0,
+               "near/a.scenario: good, 1 point\nnear/b.scenario: good, 1 point\n", "");
+    cli_expect("check near/c.scenario", 2, "", "toy: near/empty.tsv: a header without any figure\n");
 }
 
 /* A run that has not settled is not passed over in silence. */
@@ -342,6 +369,7 @@ main(int argc, char **argv)
     toy_add_test("/cli/equal-bytes", test_equal_bytes);
     toy_add_test("/cli/seed-option", test_seed_option);
     toy_add_test("/cli/published", test_published);
+    toy_add_test("/cli/published-paths", test_published_paths);
     toy_add_test("/cli/untrusted", test_untrusted);
     toy_add_test("/cli/hostile-texts", test_hostile_texts);
     toy_add_test("/cli/gnuplot-failures", test_gnuplot_failures);
