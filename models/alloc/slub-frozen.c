@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Generation g1: cpu slab and frozen per-CPU partial slabs (mm/slub.c 5.10 to 6.7; slub-facts B.1). Left out: pfmemalloc
- * slabs, the race that fills the cpu slab while a new slab is made, and failing allocations. */
+/* Generation g1: cpu slab and frozen per-CPU partial slabs (mm/slub.c 5.10 to 6.7; slub-facts B.1). Left out:
+ * pfmemalloc slabs, the race that fills the cpu slab while a new slab is made, and failing allocations. */
 #include "slub-parts.h"
 
 static SlabId
@@ -76,7 +76,7 @@ frozen_free_locked(SlubCache *cache, MachCpu *cpu, SlabId id, guint n_objects)
     was_full = slab->inuse == slab->objects;
     slab->inuse = (guint16) (slab->inuse - n_objects);
     slab->version++;
-    mach_spend(cpu, cpu->machine->costs.slab_cas + slub_touch(cache, cpu, slab));
+    mach_spend(cpu, cpu->machine->costs.slab_cas + slub_touch(cpu, slab));
     if (slab->inuse == 0 && node->partial.count >= cache->min_partial) {
         if (!was_full) {
             slub_remove_partial(cache, cpu, id);
@@ -119,7 +119,7 @@ frozen_free_slow(SlubCache *cache, MachCpu *cpu, SlabId id, guint n_objects)
         slab->version++;
         if (freezes)
             slab->flags |= SLAB_FROZEN;
-        mach_spend(cpu, cpu->machine->costs.slab_cas + slub_touch(cache, cpu, slab));
+        mach_spend(cpu, cpu->machine->costs.slab_cas + slub_touch(cpu, slab));
         if (was_frozen) {
             slub_count(cache, cpu, SLAB_STAT_FREE_FROZEN);
         } else if (freezes) {
@@ -160,7 +160,7 @@ frozen_deactivate(SlubCache *cache, MachCpu *cpu, SlabId id, guint n_private)
         slab->inuse = (guint16) inuse;
         slab->flags &= (guint8) ~SLAB_FROZEN;
         slab->version++;
-        mach_spend(cpu, cpu->machine->costs.slab_cas + slub_touch(cache, cpu, slab));
+        mach_spend(cpu, cpu->machine->costs.slab_cas + slub_touch(cpu, slab));
         break;
     }
     if (is_locked) {
@@ -181,9 +181,12 @@ const SlubGeneration slub_generation_frozen = {
     .summary = "cpu slab and frozen per-CPU partial slabs",
     .first_kernel = SLAB_KERNEL(5, 10),
     .last_kernel = SLAB_KERNEL(6, 7),
+    .has_cpu_slab = TRUE,
     .freezes_partial = TRUE,
     .alloc_slow = frozen_alloc_slow,
     .free_slow = frozen_free_slow,
     .put_partials = frozen_put_partials,
     .deactivate = frozen_deactivate,
+    .take_bulk = slub_cpu_slab_take_bulk,
+    .give_bulk = slub_give_bulk,
 };

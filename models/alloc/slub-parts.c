@@ -7,7 +7,7 @@ static void
 touch_neighbour(SlubCache *cache, MachCpu *cpu, SlabId id)
 {
     if (id)
-        mach_spend(cpu, slub_touch(cache, cpu, slub_slab(cache, id)));
+        mach_spend(cpu, slub_touch(cpu, slub_slab(cache, id)));
 }
 
 void
@@ -16,7 +16,7 @@ slub_add_partial(SlubCache *cache, MachCpu *cpu, SlabId id, gboolean to_tail)
     Slab *slab = slub_slab(cache, id);
     SlubNode *node = &cache->node[slab->node];
 
-    mach_spend(cpu, cpu->machine->costs.hold_slab + slub_touch(cache, cpu, slab));
+    mach_spend(cpu, cpu->machine->costs.hold_slab + slub_touch(cpu, slab));
     if (to_tail) {
         touch_neighbour(cache, cpu, node->partial.tail);
         slab_list_add_tail(&cache->system->arena, &node->partial, id);
@@ -33,7 +33,7 @@ slub_remove_partial(SlubCache *cache, MachCpu *cpu, SlabId id)
     Slab *slab = slub_slab(cache, id);
     SlubNode *node = &cache->node[slab->node];
 
-    mach_spend(cpu, cpu->machine->costs.hold_slab + slub_touch(cache, cpu, slab));
+    mach_spend(cpu, cpu->machine->costs.hold_slab + slub_touch(cpu, slab));
     touch_neighbour(cache, cpu, slab->prev);
     touch_neighbour(cache, cpu, slab->next);
     slab_list_remove(&cache->system->arena, &node->partial, id);
@@ -60,6 +60,18 @@ has_refilled(const SlubCache *cache, guint n_free, guint n_moved)
     return n_moved > cache->cpu_partial_slabs / 2;
 }
 
+gboolean
+slub_has_partial(SlubCache *cache, MachCpu *cpu, guint node_id)
+{
+    const SlubNode *node = &cache->node[node_id];
+
+    sim_sync(cpu->engine, cpu->agent);
+    if (node->partial.count > 0)
+        return TRUE;
+    mach_spend(cpu, sim_distance(node->list_lock.distance, node->list_lock.owner, cpu->agent));
+    return FALSE;
+}
+
 SlabId
 slub_get_partial_node(SlubCache *cache, MachCpu *cpu, guint node_id, SlubLockSite site)
 {
@@ -68,11 +80,8 @@ slub_get_partial_node(SlubCache *cache, MachCpu *cpu, guint node_id, SlubLockSit
     SlabId first = 0, id;
     guint n_free = 0, n_moved = 0;
 
-    sim_sync(cpu->engine, cpu->agent);
-    if (node->partial.count == 0) {
-        mach_spend(cpu, sim_distance(node->list_lock.distance, node->list_lock.owner, cpu->agent));
+    if (!slub_has_partial(cache, cpu, node_id))
         return 0;
-    }
     slub_lock(cache, cpu, node_id, site);
     while ((id = node->partial.head)) {
         Slab *slab = slub_slab(cache, id);
@@ -104,12 +113,20 @@ slub_get_partial_node(SlubCache *cache, MachCpu *cpu, guint node_id, SlubLockSit
     return first;
 }
 
-static guint32
-draw_below(SlubCache *cache, MachCpu *cpu, guint32 n)
+guint32
+slub_draw_below(SlubCache *cache, MachCpu *cpu, guint32 n)
 {
     SlubSystem *system = cache->system;
 
     return system->draw ? system->draw(system->draw_data, n) : (guint32) sim_rng_below(&cpu->rng, n);
+}
+
+gboolean
+slub_looks_elsewhere(SlubCache *cache, MachCpu *cpu)
+{
+    guint ratio = cache->system->remote_node_defrag_ratio;
+
+    return cpu->machine->topology->n_nodes > 1 && ratio != 0 && slub_draw_below(cache, cpu, 1024) <= ratio;
 }
 
 SlabId
@@ -117,9 +134,8 @@ slub_get_any_partial(SlubCache *cache, MachCpu *cpu)
 {
     const MachTopology *topology = cpu->machine->topology;
     const guint16 *zonelist = &topology->zonelist[cpu->node * topology->n_nodes];
-    guint ratio = cache->system->remote_node_defrag_ratio;
 
-    if (topology->n_nodes == 1 || ratio == 0 || draw_below(cache, cpu, 1024) > ratio)
+    if (!slub_looks_elsewhere(cache, cpu))
         return 0;
     for (guint i = 0; i < topology->n_nodes && zonelist[i] != MACH_NO_CPU; i++) {
         SlubNode *node = &cache->node[zonelist[i]];
@@ -196,7 +212,7 @@ slub_return_partials(SlubCache *cache, MachCpu *cpu, SlabId first, SimTime cas_p
             slab->version++;
             mach_spend(cpu, cas_ps);
             if (slab->inuse == 0 && node->partial.count >= cache->min_partial) {
-                mach_spend(cpu, slub_touch(cache, cpu, slab));
+                mach_spend(cpu, slub_touch(cpu, slab));
                 slab->next = empty;
                 empty = id;
             } else {
@@ -224,7 +240,7 @@ slub_new_slab(SlubCache *cache, MachCpu *cpu, gint node, gboolean this_node_only
     const MachCosts *costs = &cpu->machine->costs;
     guint wanted = node == SLUB_NO_NODE ? cpu->mem_node : (guint) node;
     gboolean is_min = cache->fallback_chance > 0 && geometry->min_order < geometry->order &&
-                      draw_below(cache, cpu, 1u << 20) < (guint32) (cache->fallback_chance * (1u << 20));
+                      slub_draw_below(cache, cpu, 1u << 20) < (guint32) (cache->fallback_chance * (1u << 20));
     gint got = page_alloc(system->pages, cpu, wanted, is_min ? geometry->min_order : geometry->order, this_node_only);
     Slab *slab;
     SlabId id;
@@ -271,7 +287,7 @@ slub_get_freelist(SlubCache *cache, MachCpu *cpu)
     Slab *slab = slub_slab(cache, c->slab);
     guint n = slub_slab_free_objects(slab);
 
-    mach_spend(cpu, cpu->machine->costs.slab_cas + slub_touch(cache, cpu, slab));
+    mach_spend(cpu, cpu->machine->costs.slab_cas + slub_touch(cpu, slab));
     slab->version++;
     slab->inuse = slab->objects;
     if (n) {

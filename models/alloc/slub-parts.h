@@ -16,9 +16,15 @@ slub_slab(const SlubCache *cache, SlabId id)
 }
 
 static inline void
+slub_count_n(SlubCache *cache, const MachCpu *cpu, SlabStat stat, guint n)
+{
+    cache->cpu[cpu->id].stat[stat] += n;
+}
+
+static inline void
 slub_count(SlubCache *cache, const MachCpu *cpu, SlabStat stat)
 {
-    cache->cpu[cpu->id].stat[stat]++;
+    slub_count_n(cache, cpu, stat, 1);
 }
 
 static inline guint
@@ -27,17 +33,25 @@ slub_slab_free_objects(const Slab *slab)
     return (guint) slab->objects - slab->inuse;
 }
 
-/* The time to get a slab's struct slab for writing; `cpu` has it afterwards. */
+/* The time to get a cache line of memory on node `home`, last touched by CPU *toucher (MACH_NO_CPU: nobody), for
+ * writing; `cpu` has it afterwards. */
 static inline SimTime
-slub_touch(const SlubCache *cache, const MachCpu *cpu, Slab *slab)
+slub_touch_line(const MachCpu *cpu, guint home, guint16 *toucher)
 {
     const MachTopology *topology = cpu->machine->topology;
     SimToucher from = {SIM_NOBODY, 0};
 
-    if (slab->toucher != MACH_NO_CPU)
-        from = (SimToucher){slab->toucher, topology->cpu_group[slab->toucher]};
-    slab->toucher = cpu->id;
-    return sim_distance(&topology->distance[slab->node], from, cpu->agent);
+    if (*toucher != MACH_NO_CPU)
+        from = (SimToucher){*toucher, topology->cpu_group[*toucher]};
+    *toucher = cpu->id;
+    return sim_distance(&topology->distance[home], from, cpu->agent);
+}
+
+/* The same for a slab's struct slab. */
+static inline SimTime
+slub_touch(const MachCpu *cpu, Slab *slab)
+{
+    return slub_touch_line(cpu, slab->node, &slab->toucher);
 }
 
 static inline void
@@ -47,14 +61,21 @@ slub_lock(SlubCache *cache, MachCpu *cpu, guint node, SlubLockSite site)
     mach_spend(cpu, cpu->machine->costs.hold_base);
 }
 
+/* Lets go of a list_lock or a barn's lock. */
 static inline void
-slub_unlock(SlubCache *cache, MachCpu *cpu, guint node)
+slub_release(MachCpu *cpu, SimLock *lock)
 {
     /* A busy sibling slows the holder down too. */
     if (mach_sibling_is_busy(cpu))
-        mach_spend(cpu, (SimTime) ((double) (mach_now(cpu) - cpu->agent->granted_at) *
-                                   (cpu->machine->smt_hold_slowdown - 1)));
-    sim_lock_release(cpu->engine, &cache->node[node].list_lock, cpu->agent);
+        mach_spend(
+            cpu, (SimTime) ((double) (mach_now(cpu) - cpu->agent->granted_at) * (cpu->machine->smt_hold_slowdown - 1)));
+    sim_lock_release(cpu->engine, lock, cpu->agent);
+}
+
+static inline void
+slub_unlock(SlubCache *cache, MachCpu *cpu, guint node)
+{
+    slub_release(cpu, &cache->node[node].list_lock);
 }
 
 /* Under list_lock: list moves with their costs. Adding at an end writes the neighbour's struct slab too. */
@@ -108,6 +129,23 @@ slub_take_one(SlubCache *cache, const MachCpu *cpu)
 /* get_freelist() with the CPU in order: takes what others freed into the cpu slab; 0 lets the slab go. Shared by the
  * generations. */
 guint slub_get_freelist(SlubCache *cache, MachCpu *cpu);
+
+/* take_bulk() of the generations with a cpu slab; give_bulk() of all: groups of one slab (build_detached_freelist).
+ * Without a cpu slab it counts nothing. */
+void slub_cpu_slab_take_bulk(SlubCache *cache, MachCpu *cpu, guint n, SlabId *ret_objects);
+void slub_give_bulk(SlubCache *cache, MachCpu *cpu, guint n, SlabId *objects);
+
+/* __slab_free() from 6.8 on, without its counter. */
+void slub_free_to_slab(SlubCache *cache, MachCpu *cpu, SlabId id, guint n_objects);
+
+/* A draw of get_any_partial() or allocate_slab(): uniform in 0 .. n - 1. */
+guint32 slub_draw_below(SlubCache *cache, MachCpu *cpu, guint32 n);
+
+/* TRUE when get_any_partial() and its like look at other nodes this time. */
+gboolean slub_looks_elsewhere(SlubCache *cache, MachCpu *cpu);
+
+/* An unlocked look at the node's nr_partial, in order; it costs its line only when it ends the matter. */
+gboolean slub_has_partial(SlubCache *cache, MachCpu *cpu, guint node);
 
 /* The wanted node as the allocator sees it: a node without memory is no wish. */
 static inline gint

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "differential.h"
+#include "differential-private.h"
 
-#include "ref-slub.h"
-#include "slub.h"
+#include "mach-rcu.h"
 
 /* Both sides name the call sites of list_lock in one order. */
 G_STATIC_ASSERT((guint) SLUB_LOCK_GET_PARTIAL_NODE == (guint) REF_LOCK_GET_PARTIAL_NODE);
@@ -11,64 +10,32 @@ G_STATIC_ASSERT((guint) SLUB_LOCK_SLAB_FREE == (guint) REF_LOCK_SLAB_FREE);
 G_STATIC_ASSERT((guint) SLUB_LOCK_UNFREEZE == (guint) REF_LOCK_UNFREEZE_PARTIALS);
 G_STATIC_ASSERT((guint) SLUB_LOCK_DEACTIVATE == (guint) REF_LOCK_DEACTIVATE_SLAB);
 G_STATIC_ASSERT((guint) SLUB_LOCK_SHRINK == (guint) REF_LOCK_SHRINK);
+G_STATIC_ASSERT((guint) SLUB_LOCK_FROM_PARTIAL == (guint) REF_LOCK_FROM_PARTIAL);
+G_STATIC_ASSERT((guint) SLUB_LOCK_FROM_ANY == (guint) REF_LOCK_FROM_ANY);
+G_STATIC_ASSERT((guint) SLUB_LOCK_NEW_SLAB == (guint) REF_LOCK_NEW_SLAB);
+G_STATIC_ASSERT((guint) SLUB_LOCK_REFILL == (guint) REF_LOCK_REFILL);
+G_STATIC_ASSERT((guint) SLUB_LOCK_REFILL_ANY == (guint) REF_LOCK_REFILL_ANY);
+G_STATIC_ASSERT((guint) SLUB_LOCK_REFILL_RETURN == (guint) REF_LOCK_REFILL_RETURN);
+G_STATIC_ASSERT((guint) SLUB_N_LOCK_SITES == (guint) REF_LOCK_DESTROY);
 
-enum
-{
+/* And those of a barn's lock. */
+G_STATIC_ASSERT((guint) SLUB_BARN_REPLACE_EMPTY == (guint) REF_BARN_REPLACE_EMPTY);
+G_STATIC_ASSERT((guint) SLUB_BARN_REPLACE_FULL == (guint) REF_BARN_REPLACE_FULL);
+G_STATIC_ASSERT((guint) SLUB_BARN_GET_EMPTY == (guint) REF_BARN_GET_EMPTY);
+G_STATIC_ASSERT((guint) SLUB_BARN_GET_ANY == (guint) REF_BARN_GET_ANY);
+G_STATIC_ASSERT((guint) SLUB_BARN_PUT_EMPTY == (guint) REF_BARN_PUT_EMPTY);
+G_STATIC_ASSERT((guint) SLUB_BARN_PUT_FULL == (guint) REF_BARN_PUT_FULL);
+G_STATIC_ASSERT((guint) SLUB_BARN_SHRINK == (guint) REF_BARN_SHRINK);
+G_STATIC_ASSERT((guint) SLUB_N_BARN_SITES == (guint) REF_N_BARN_SITES);
+
+enum {
     ORDER = 1,
     FALLBACK_CHANCES = 1 << 20, /* the fast side's draw for the order */
     ANY_PARTIAL_CHANCES = 1024,
 };
 
-typedef enum
-{
-    OP_ALLOC,
-    OP_FREE,
-    OP_ALLOC_BULK,
-    OP_FREE_BULK,
-    OP_FLUSH,
-    OP_SHRINK,
-} OperationKind;
-
-typedef struct
-{
-    OperationKind kind;
-    guint n;
-    gint node;
-    SlabId slab[DIFFERENTIAL_BULK_MAX];
-} Operation;
-
-typedef struct
-{
-    SlabId slab;
-    RefObject *object;
-} LiveObject;
-
-struct _Differential
-{
-    const MachTopology *topology;
-    Machine *machine;
-    SlubSystem *system;
-    SlubCache *cache;
-    RefSlub *ref;
-    DifferentialSettings settings;
-    const char *name;
-    guint64 n_operations;
-    SimTime now;
-    Operation operation;
-    GArray *live;      /* LiveObject */
-    GArray *slab_of;   /* SlabId by serial */
-    GArray *serial_of; /* serial + 1 by SlabId, 0 = none yet */
-    GArray *serials;   /* guint: slabs that were alive at the last whole comparison, and newer ones */
-    SimRng rng;        /* both sides' chances */
-    guint32 draw_any_partial, draw_order; /* of the present operation */
-    gint64 *starved_pages;  /* [n_nodes] pages taken away; -1 = node not starved */
-    gint64 *blocks_left;    /* [n_nodes] blocks that the acting CPU could get as its operation began */
-    gint64 *slabs_at_start; /* [n_nodes] */
-};
-
-G_GNUC_PRINTF(2, 3)
-static void
-fail(const Differential *d, const char *format, ...)
+void
+differential__fail(const Differential *d, const char *format, ...)
 {
     va_list arguments;
     g_autofree char *what = NULL;
@@ -79,18 +46,6 @@ fail(const Differential *d, const char *format, ...)
     g_error("%s, operation %" G_GUINT64_FORMAT " (kind %d, n %u, node %d): %s", d->name, d->n_operations,
             d->operation.kind, d->operation.n, d->operation.node, what);
 }
-
-/* One value of both sides; what it is follows in the manner of printf. */
-#define COMPARE(d, fast, ref, ...)                                                                                     \
-    G_STMT_START                                                                                                       \
-    {                                                                                                                  \
-        gint64 fast_value = (gint64) (fast), ref_value = (gint64) (ref);                                               \
-        if (G_UNLIKELY(fast_value != ref_value)) {                                                                     \
-            g_autofree char *what = g_strdup_printf(__VA_ARGS__);                                                      \
-            fail(d, "%s: fast %" G_GINT64_FORMAT ", reference %" G_GINT64_FORMAT, what, fast_value, ref_value);        \
-        }                                                                                                              \
-    }                                                                                                                  \
-    G_STMT_END
 
 static guint32
 draw_fast(void *data, guint32 n)
@@ -136,8 +91,26 @@ run_operation(Differential *d, MachCpu *cpu)
     case OP_ALLOC:
         op->slab[0] = slub_alloc_node(d->cache, cpu, op->node);
         break;
+    case OP_ALLOC_ATOMIC:
+        op->slab[0] = slub_alloc_atomic(d->cache, cpu, op->node);
+        break;
     case OP_FREE:
         slub_free(d->cache, cpu, op->slab[0]);
+        break;
+    case OP_FREE_RCU:
+        slub_free_rcu(d->cache, cpu, op->slab[0]);
+        break;
+    case OP_RUN_RCU:
+        mach_rcu_run(cpu);
+        break;
+    case OP_PREFILL:
+        op->sheaf = slub_prefill_sheaf(d->cache, cpu, op->n);
+        break;
+    case OP_ALLOC_FROM:
+        op->slab[0] = slub_alloc_from_sheaf(d->cache, cpu, op->sheaf);
+        break;
+    case OP_RETURN:
+        slub_return_sheaf(d->cache, cpu, op->sheaf);
         break;
     case OP_ALLOC_BULK:
         slub_alloc_bulk(d->cache, cpu, op->n, op->slab);
@@ -166,8 +139,8 @@ cpu_body(SimAgent *agent)
 }
 
 /* The fast side's turn: one CPU's fiber from wake-up to block, no other awake. */
-static void
-run_fast(Differential *d, guint cpu)
+void
+differential__run_fast(Differential *d, guint cpu)
 {
     SimEngine *engine = d->machine->engine;
     SimAgent *agent = &engine->agents[cpu];
@@ -176,11 +149,11 @@ run_fast(Differential *d, guint cpu)
     sim_engine_run(engine, SIM_TREE_IDLE - 1);
     d->now = agent->now;
     if (d->machine->failure)
-        fail(d, "%s", d->machine->failure);
+        differential__fail(d, "%s", d->machine->failure);
 }
 
-static void
-begin(Differential *d, guint cpu, OperationKind kind, guint n, gint node)
+void
+differential__begin(Differential *d, guint cpu, OperationKind kind, guint n, gint node)
 {
     guint n_nodes = d->topology->n_nodes;
 
@@ -191,8 +164,8 @@ begin(Differential *d, guint cpu, OperationKind kind, guint n, gint node)
     d->draw_any_partial = (guint32) sim_rng_below(&d->rng, ANY_PARTIAL_CHANCES);
     d->draw_order = (guint32) sim_rng_below(&d->rng, FALLBACK_CHANCES);
     for (guint i = 0; i < n_nodes; i++) {
-        d->blocks_left[i] = (d->system->pages->zone[i].free_pages >> ORDER) +
-                            d->system->pages->pcp[cpu * n_nodes + i].blocks[ORDER];
+        d->blocks_left[i] =
+            (d->system->pages->zone[i].free_pages >> ORDER) + d->system->pages->pcp[cpu * n_nodes + i].blocks[ORDER];
         d->slabs_at_start[i] = d->cache->node[i].n_slabs;
     }
 }
@@ -229,6 +202,8 @@ ref_params(Differential *d, guint *cpu_node, gboolean *has_memory, guint *zoneli
         .cpu_partial = s->cpu_partial,
         .cpu_partial_slabs = s->cpu_partial_slabs,
         .has_cpu_partial = s->has_cpu_partial,
+        .no_cpu_slab = !d->cache->below->has_cpu_slab,
+        .refill = s->refill == SLUB_REFILL_LOCAL ? REF_REFILL_LOCAL : REF_REFILL_TRYLOCK,
         .defrag_ratio = 10 * s->defrag_percent,
         .skip_any_partial = ref_skips_any_partial,
         .order_fallback = ref_falls_back,
@@ -253,6 +228,7 @@ differential_new(const TestMachine *test, const DifferentialSettings *settings, 
         .cpu_partial = settings->cpu_partial,
         .cpu_partial_slabs = settings->cpu_partial_slabs,
         .has_cpu_partial = settings->has_cpu_partial,
+        .sheaf_capacity = settings->sheaf_capacity,
     };
     Differential *d = g_new0(Differential, 1);
     RefParams params;
@@ -264,12 +240,16 @@ differential_new(const TestMachine *test, const DifferentialSettings *settings, 
     d->machine = test_machine_start(test, seed);
     d->system = slub_system_new(d->machine, settings->kernel, settings->defrag_percent, &error);
     g_assert_no_error(error);
+    slub_system_set_layers(d->system, d->system->generation->has_cpu_slab && !settings->no_cpu_slab, settings->refill,
+                           settings->remote_frees_to_sheaf);
     d->system->draw = draw_fast;
     d->system->draw_data = d;
     d->cache = slub_cache_new(d->system, "cache", &geometry, settings->fallback_chance, FALSE, &error);
     g_assert_no_error(error);
     params = ref_params(d, cpu_node, has_memory, zonelist);
     d->ref = ref_slub_new(&params);
+    d->sheaves = ref_sheaves_new(d->ref, settings->sheaf_capacity, settings->remote_frees_to_sheaf);
+    d->held = g_array_new(FALSE, FALSE, sizeof(HeldSheaf));
     d->live = g_array_new(FALSE, FALSE, sizeof(LiveObject));
     d->slab_of = g_array_new(FALSE, TRUE, sizeof(SlabId));
     d->serial_of = g_array_new(FALSE, TRUE, sizeof(guint));
@@ -300,12 +280,10 @@ slab_of(const Differential *d, const RefSlab *slab)
     return slab->serial < d->slab_of->len ? g_array_index(d->slab_of, SlabId, slab->serial) : 0;
 }
 
-/* A new object of both sides: of slabs that belong together, or of new ones, which do from now on. */
-static void
-add_live(Differential *d, SlabId id, RefObject *object)
+void
+differential__pair(Differential *d, SlabId id, const RefObject *object)
 {
     const RefSlab *slab = object->slab;
-    LiveObject live = {id, object};
 
     if (slab_of(d, slab) == 0) {
         guint serial = slab->serial;
@@ -315,7 +293,7 @@ add_live(Differential *d, SlabId id, RefObject *object)
         if (g_array_index(d->serial_of, guint, id)) {
             guint old = g_array_index(d->serial_of, guint, id) - 1;
             if (!ref_slub_slab_by_serial(d->ref, old)->discarded)
-                fail(d, "slab %u is that of serial %u and of the new serial %u", id, old, serial);
+                differential__fail(d, "slab %u is that of serial %u and of the new serial %u", id, old, serial);
         }
         g_array_index(d->serial_of, guint, id) = serial + 1;
         if (serial >= d->slab_of->len)
@@ -323,12 +301,20 @@ add_live(Differential *d, SlabId id, RefObject *object)
         g_array_index(d->slab_of, SlabId, serial) = id;
         g_array_append_val(d->serials, serial);
     }
-    COMPARE(d, id, slab_of(d, slab), "slab of the new object, serial %u", slab->serial);
+    COMPARE(d, id, slab_of(d, slab), "slab of an object, serial %u", slab->serial);
+}
+
+void
+differential__add_live(Differential *d, SlabId id, RefObject *object)
+{
+    LiveObject live = {id, object};
+
+    differential__pair(d, id, object);
     g_array_append_val(d->live, live);
 }
 
-static LiveObject
-take_live(Differential *d, guint number)
+LiveObject
+differential__take_live(Differential *d, guint number)
 {
     LiveObject live = g_array_index(d->live, LiveObject, number);
 
@@ -340,13 +326,17 @@ static void
 compare_cpu(const Differential *d, guint cpu)
 {
     const SlubCpu *fast = &d->cache->cpu[cpu];
+    const SlubSheafCpu *below = d->cache->sheaves ? &d->cache->sheaves->cpu[cpu] : NULL;
     const RefSlab *slab = ref_slub_cpu_partial(d->ref, cpu);
     gboolean in_slabs = d->settings.kernel >= SLAB_KERNEL(5, 16);
 
     for (guint stat = 0; stat < SLAB_N_STATS; stat++)
         COMPARE(d, fast->stat[stat], ref_slub_stat(d->ref, (gint) cpu, stat), "cpu %u %s", cpu, slab_stat_name(stat));
-    COMPARE(d, fast->slab, slab_of(d, ref_slub_cpu_slab(d->ref, cpu)), "cpu %u: cpu slab", cpu);
-    COMPARE(d, fast->free, ref_slub_cpu_freelist_length(d->ref, cpu), "cpu %u: freelist length", cpu);
+    if (below)
+        COMPARE(d, fast->slab + fast->free, 0, "cpu %u: a cpu slab where the inline paths look", cpu);
+    COMPARE(d, below ? below->slab : fast->slab, slab_of(d, ref_slub_cpu_slab(d->ref, cpu)), "cpu %u: cpu slab", cpu);
+    COMPARE(d, below ? below->free : fast->free, ref_slub_cpu_freelist_length(d->ref, cpu), "cpu %u: freelist length",
+            cpu);
     for (SlabId id = fast->partial; id || slab; id = d->system->arena.slab[id].next, slab = slab->next) {
         COMPARE(d, id, slab_of(d, slab), "cpu %u: a slab of the cpu partial list", cpu);
         COMPARE(d, d->system->arena.slab[id].cpu_partial_count, in_slabs ? slab->slabs : slab->pobjects,
@@ -427,7 +417,11 @@ differential_compare_all(Differential *d)
     guint n_live = 0;
 
     if (why)
-        fail(d, "%s", why);
+        differential__fail(d, "%s", why);
+    for (guint cpu = 0; d->cache->sheaves && cpu < d->topology->n_cpus; cpu++)
+        differential__pair_cpu_sheaves(d, cpu);
+    for (guint node = 0; d->cache->sheaves && node < d->topology->n_nodes; node++)
+        differential__pair_barn(d, node, TRUE);
     for (guint cpu = 0; cpu < d->topology->n_cpus; cpu++)
         compare_cpu(d, cpu);
     compare_nodes(d);
@@ -448,12 +442,17 @@ differential_compare_all(Differential *d)
     compare_pages(d);
 }
 
-static void
-finish(Differential *d, guint cpu)
+void
+differential__finish(Differential *d, guint cpu)
 {
     if (d->n_operations % DIFFERENTIAL_COMPARE_EVERY == 0) {
         differential_compare_all(d);
         return;
+    }
+    if (d->cache->sheaves) {
+        differential__pair_cpu_sheaves(d, cpu);
+        for (guint node = 0; node < d->topology->n_nodes; node++)
+            differential__pair_barn(d, node, FALSE);
     }
     compare_cpu(d, cpu);
     compare_nodes(d);
@@ -464,25 +463,25 @@ differential_alloc(Differential *d, guint cpu, gint node)
 {
     RefObject *object;
 
-    begin(d, cpu, OP_ALLOC, 1, node);
-    object = ref_slub_alloc(d->ref, cpu, node);
-    run_fast(d, cpu);
+    differential__begin(d, cpu, OP_ALLOC, 1, node);
+    object = ref_sheaves_alloc(d->sheaves, cpu, node, TRUE);
+    differential__run_fast(d, cpu);
     if (!object)
-        fail(d, "the reference found no memory");
-    add_live(d, d->operation.slab[0], object);
-    finish(d, cpu);
+        differential__fail(d, "the reference found no memory");
+    differential__add_live(d, d->operation.slab[0], object);
+    differential__finish(d, cpu);
 }
 
 void
 differential_free_object(Differential *d, guint cpu, guint number)
 {
-    LiveObject live = take_live(d, number);
+    LiveObject live = differential__take_live(d, number);
 
-    begin(d, cpu, OP_FREE, 1, 0);
+    differential__begin(d, cpu, OP_FREE, 1, 0);
     d->operation.slab[0] = live.slab;
-    ref_slub_free(d->ref, cpu, live.object);
-    run_fast(d, cpu);
-    finish(d, cpu);
+    ref_sheaves_free(d->sheaves, cpu, live.object);
+    differential__run_fast(d, cpu);
+    differential__finish(d, cpu);
 }
 
 void
@@ -490,13 +489,13 @@ differential_alloc_bulk(Differential *d, guint cpu, guint n)
 {
     RefObject *objects[DIFFERENTIAL_BULK_MAX];
 
-    begin(d, cpu, OP_ALLOC_BULK, n, SLUB_NO_NODE);
-    if (!ref_slub_alloc_bulk(d->ref, cpu, n, objects))
-        fail(d, "the reference found no memory");
-    run_fast(d, cpu);
+    differential__begin(d, cpu, OP_ALLOC_BULK, n, SLUB_NO_NODE);
+    if (!ref_sheaves_alloc_bulk(d->sheaves, cpu, n, objects))
+        differential__fail(d, "the reference found no memory");
+    differential__run_fast(d, cpu);
     for (guint i = 0; i < n; i++)
-        add_live(d, d->operation.slab[i], objects[i]);
-    finish(d, cpu);
+        differential__add_live(d, d->operation.slab[i], objects[i]);
+    differential__finish(d, cpu);
 }
 
 static gint
@@ -513,7 +512,7 @@ differential_free_bulk(Differential *d, guint cpu, guint n, const guint *numbers
     RefObject *objects[DIFFERENTIAL_BULK_MAX];
     guint sorted[DIFFERENTIAL_BULK_MAX];
 
-    begin(d, cpu, OP_FREE_BULK, n, 0);
+    differential__begin(d, cpu, OP_FREE_BULK, n, 0);
     for (guint i = 0; i < n; i++) {
         const LiveObject *live = &g_array_index(d->live, LiveObject, numbers[i]);
 
@@ -524,19 +523,19 @@ differential_free_bulk(Differential *d, guint cpu, guint n, const guint *numbers
     /* From the highest number down, so that none of the others changes. */
     qsort(sorted, n, sizeof *sorted, compare_descending);
     for (guint i = 0; i < n; i++)
-        take_live(d, sorted[i]);
-    ref_slub_free_bulk(d->ref, cpu, n, objects);
-    run_fast(d, cpu);
-    finish(d, cpu);
+        differential__take_live(d, sorted[i]);
+    ref_sheaves_free_bulk(d->sheaves, cpu, n, objects);
+    differential__run_fast(d, cpu);
+    differential__finish(d, cpu);
 }
 
 void
 differential_flush_cpu(Differential *d, guint cpu)
 {
-    begin(d, cpu, OP_FLUSH, 0, 0);
-    ref_slub_flush_cpu(d->ref, cpu);
-    run_fast(d, cpu);
-    finish(d, cpu);
+    differential__begin(d, cpu, OP_FLUSH, 0, 0);
+    ref_sheaves_flush_cpu(d->sheaves, cpu);
+    differential__run_fast(d, cpu);
+    differential__finish(d, cpu);
 }
 
 static void
@@ -544,25 +543,25 @@ flush_all_fast(Differential *d)
 {
     d->operation.kind = OP_FLUSH;
     for (guint cpu = 0; cpu < d->topology->n_cpus; cpu++)
-        run_fast(d, cpu);
+        differential__run_fast(d, cpu);
 }
 
 void
 differential_shrink(Differential *d, guint cpu)
 {
-    begin(d, cpu, OP_SHRINK, 0, 0);
-    ref_slub_shrink(d->ref);
+    differential__begin(d, cpu, OP_SHRINK, 0, 0);
+    ref_sheaves_shrink(d->sheaves, cpu);
     flush_all_fast(d);
     d->operation.kind = OP_SHRINK;
-    run_fast(d, cpu);
+    differential__run_fast(d, cpu);
     differential_compare_all(d);
 }
 
 void
 differential_set_cpu_partial(Differential *d, guint cpu, guint objects, guint slabs)
 {
-    begin(d, cpu, OP_FLUSH, 0, 0);
-    ref_slub_set_cpu_partial(d->ref, objects, slabs);
+    differential__begin(d, cpu, OP_FLUSH, 0, 0);
+    ref_sheaves_set_cpu_partial(d->sheaves, objects, slabs);
     d->cache->cpu_partial = objects;
     d->cache->cpu_partial_slabs = slabs;
     flush_all_fast(d);
@@ -589,16 +588,25 @@ differential_free(Differential *d)
 {
     while (d->live->len > 0)
         differential_free_object(d, d->live->len % d->topology->n_cpus, d->live->len - 1);
+    while (d->held->len > 0)
+        differential_return(d, d->held->len % d->topology->n_cpus, d->held->len - 1);
+    /* The flush hands rcu_free sheaves to RCU, which may fill a barn again; and what the shrinking CPU flushes from a
+     * barn may come to its own cpu partial list. */
+    differential_shrink(d, 0);
+    for (guint cpu = 0; cpu < d->topology->n_cpus; cpu++)
+        differential_run_rcu(d, cpu);
+    differential_shrink(d, 0);
     differential_shrink(d, 0);
     COMPARE(d, d->serials->len, 0, "slabs left without objects");
     g_array_unref(d->live);
+    g_array_unref(d->held);
     g_array_unref(d->slab_of);
     g_array_unref(d->serial_of);
     g_array_unref(d->serials);
     g_free(d->starved_pages);
     g_free(d->blocks_left);
     g_free(d->slabs_at_start);
-    ref_slub_free_all(d->ref);
+    ref_sheaves_free_all(d->sheaves);
     slub_system_free(d->system);
     mach_machine_free(d->machine);
     g_free(d);
