@@ -202,10 +202,10 @@ refill_from_any(SlubCache *cache, MachCpu *cpu, guint n, SlabId *ret_objects)
 {
     const MachTopology *topology = cpu->machine->topology;
     const guint16 *zonelist = &topology->zonelist[cpu->node * topology->n_nodes];
-    gboolean spins = cache->system->refill == SLUB_REFILL_SPIN;
+    gboolean spins = cache->system->layers.refill == SLUB_REFILL_SPIN;
     guint n_done = 0;
 
-    if (cache->system->refill == SLUB_REFILL_LOCAL || !slub_looks_elsewhere(cache, cpu))
+    if (cache->system->layers.refill == SLUB_REFILL_LOCAL || !slub_looks_elsewhere(cache, cpu))
         return 0;
     for (guint i = 0; n_done < n && i < topology->n_nodes && zonelist[i] != MACH_NO_CPU; i++) {
         sim_sync(cpu->engine, cpu->agent);

@@ -47,7 +47,7 @@ slub_sheaf_count_frees(SlubCache *cache, const MachCpu *cpu, guint n)
 static inline gboolean
 slub_sheaf_accepts(const SlubCache *cache, const MachCpu *cpu, SlabId object)
 {
-    return slub_slab_node(cache, object) == cpu->mem_node || cache->system->remote_frees_to_sheaf;
+    return slub_slab_node(cache, object) == cpu->mem_node || cache->system->layers.remote_frees_to_sheaf;
 }
 
 static inline void

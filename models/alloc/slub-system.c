@@ -60,7 +60,7 @@ slub_system_new(Machine *machine, guint kernel, guint remote_node_defrag_percent
     system->arena = arena;
     system->kernel = kernel;
     system->generation = slub_generation_find(kernel);
-    system->refill = SLUB_REFILL_TRYLOCK;
+    system->layers = (SlubLayers){system->generation->has_cpu_slab, SLUB_REFILL_TRYLOCK, FALSE};
     system->rcu_sheaf_kind = mach_rcu_register(machine, slub_sheaf_rcu_done, system);
     system->rcu_flush_kind = mach_rcu_register(machine, slub_sheaf_rcu_flush, system);
     system->rcu_object_kind = mach_rcu_register(machine, slub_sheaf_rcu_object, system);
@@ -69,14 +69,13 @@ slub_system_new(Machine *machine, guint kernel, guint remote_node_defrag_percent
 }
 
 void
-slub_system_set_layers(SlubSystem *system, gboolean has_cpu_slab, SlubRefill refill, gboolean remote_frees_to_sheaf)
+slub_system_set_layers(SlubSystem *system, const SlubLayers *layers)
 {
     const SlubGeneration *own = slub_generation_find(system->kernel);
 
-    g_assert(own->has_cpu_slab || !has_cpu_slab);
-    system->generation = has_cpu_slab ? own : &slub_generation_direct;
-    system->refill = refill;
-    system->remote_frees_to_sheaf = remote_frees_to_sheaf;
+    g_assert(own->has_cpu_slab || !layers->has_cpu_slab);
+    system->generation = layers->has_cpu_slab ? own : &slub_generation_direct;
+    system->layers = *layers;
 }
 
 static void

@@ -104,14 +104,20 @@ typedef enum {
     SLUB_REFILL_SPIN,    /* all nodes', waiting for list_lock */
 } SlubRefill;
 
+/* The layers of caches made from now on. */
+typedef struct {
+    gboolean has_cpu_slab; /* FALSE: slabs are handled as from 7.0 on. TRUE only in a release that has one */
+    SlubRefill refill;
+    gboolean remote_frees_to_sheaf; /* what if the freeing CPU's sheaf took objects of other nodes too */
+} SlubLayers;
+
 struct _SlubSystem {
     Machine *machine;
     PageAllocator *pages;
     SlabArena arena;
     guint kernel;
     const SlubGeneration *generation;
-    SlubRefill refill;
-    gboolean remote_frees_to_sheaf; /* what if the freeing CPU's sheaf took objects of other nodes too */
+    SlubLayers layers;
     guint rcu_sheaf_kind, rcu_flush_kind, rcu_object_kind; /* RCU callbacks */
     guint remote_node_defrag_ratio; /* times 10, as the kernel stores it; 1000 = skip with probability 23/1024 */
     SlubCache **cache;              /* [n_caches] */
@@ -129,10 +135,8 @@ const SlubGeneration *const *slub_generations(void);
 SlubSystem *slub_system_new(Machine *machine, guint kernel, guint remote_node_defrag_percent, GError **error);
 void slub_system_free(SlubSystem *system);
 
-/* Layers for the caches made from now on. `has_cpu_slab` FALSE: slabs as from 7.0 on; TRUE: as in this release, which
- * must be one with a cpu slab. */
-void slub_system_set_layers(SlubSystem *system, gboolean has_cpu_slab, SlubRefill refill,
-                            gboolean remote_frees_to_sheaf);
+/* Instead of the release's own layers. */
+void slub_system_set_layers(SlubSystem *system, const SlubLayers *layers);
 
 /* The cache has sheaves if geometry->sheaf_capacity is above 0. SIM_ERROR_MODEL for caches that this generation cannot
  * model (debug flags). The system owns the cache. */

@@ -9,9 +9,12 @@
 
 static const SimKeySpec kernel_keys[] = {
     {.group = "kernel", .key = "version", .type = SIM_KEY_TEXT, .fallback = "6.5",
-     .help = "release whose allocator and rules are simulated"},
+     .help = "release whose allocator and rules are simulated: 6.5; slub-6.5 says the same"},
     {NULL},
 };
+
+/* The choices auto|on|off. */
+enum { AUTO, ON, OFF };
 
 static const SimKeySpec slub_keys[] = {
     {.group = "slub", .key = "min_order", .type = SIM_KEY_INT, .fallback = "0", .max = 10,
@@ -28,6 +31,15 @@ static const SimKeySpec slub_keys[] = {
      .help = "CONFIG_SLUB_CPU_PARTIAL"},
     {.group = "slub", .key = "cpu_partial_factor", .type = SIM_KEY_REAL, .fallback = "1", .min = 0, .max = 1000,
      .help = "scales the object targets of set_cpu_partial()"},
+    {.group = "slub", .key = "cpu_slab", .type = SIM_KEY_CHOICE, .fallback = "auto", .choices = "auto|on|off",
+     .help = "the cpu slab and with it the cpu partial list; auto = as in the release: on to 6.19, off from 7.0"},
+    {.group = "slub", .key = "sheaves", .type = SIM_KEY_CHOICE, .fallback = "auto", .choices = "auto|on|off",
+     .help = "sheaves; auto = of the caches that have them in the release, on = of all that have them in 7.0"},
+    {.group = "slub", .key = "sheaf_refill", .type = SIM_KEY_CHOICE, .fallback = "trylock",
+     .choices = "local|trylock|spin",
+     .help = "without a cpu slab: partial slabs of which nodes fill a sheaf, others' only if their lock is free or not"},
+    {.group = "slub", .key = "remote_free", .type = SIM_KEY_CHOICE, .fallback = "direct", .choices = "direct|sheaf",
+     .help = "where sheaves leave objects of other nodes: their slab, as in every release, or the CPU's sheaf"},
     {.group = "slub", .key = "remote_node_defrag_ratio", .type = SIM_KEY_INT, .fallback = "100", .max = 100,
      .help = "percent, as in sysfs"},
     {.group = "slub", .key = "order_fallback", .type = SIM_KEY_REAL, .fallback = "0", .min = 0, .max = 1,
@@ -46,6 +58,7 @@ static const SimKeySpec cache_keys[] = {
     CACHE_KEY("order", SIM_KEY_INT, 0, 10, "slab order instead of the computed one"),
     CACHE_KEY("min_partial", SIM_KEY_INT, 0, 1e6, "sysfs min_partial"),
     CACHE_KEY("cpu_partial", SIM_KEY_INT, 0, 1e6, "sysfs cpu_partial, in objects"),
+    CACHE_KEY("sheaf_capacity", SIM_KEY_INT, 0, 4096, "objects of a sheaf, 0 = no sheaves"),
     CACHE_KEY("cpu_partial_slabs", SIM_KEY_INT, 0, 1e6, "the limit in slabs itself, from 5.16 on"),
     {NULL},
 };
@@ -116,14 +129,36 @@ world_schema(void)
 gboolean
 world_kernel(const SimConfig *config, guint *ret_kernel, GError **error)
 {
+    const char *text = sim_config_text(config, "kernel", "version");
     guint kernel;
 
-    if (!slab_listing_parse_kernel(sim_config_text(config, "kernel", "version"), &kernel, NULL))
+    if (g_str_has_prefix(text, "slub-"))
+        text += strlen("slub-");
+    if (!slab_listing_parse_kernel(text, &kernel, NULL))
         return sim_config_error(config, "kernel", "version", error, "not a release (allowed: numbers such as 6.5)");
     if (!slub_generation_find(kernel))
         return sim_config_error(config, "kernel", "version", error,
-                                "no allocator is modelled for it (allowed: 5.10 to 6.17)");
+                                "no allocator is modelled for it (allowed: 5.10 to 7.1)");
     *ret_kernel = kernel;
+    return TRUE;
+}
+
+gboolean
+world_layers(const SimConfig *config, guint kernel, SlubLayers *ret_layers, GError **error)
+{
+    static const gboolean refill[] = {SLUB_REFILL_LOCAL, SLUB_REFILL_TRYLOCK, SLUB_REFILL_SPIN};
+    gboolean own = slub_generation_find(kernel)->has_cpu_slab;
+    guint cpu_slab = sim_config_choice(config, "slub", "cpu_slab");
+
+    if (cpu_slab == ON && !own)
+        return sim_config_error(config, "slub", "cpu_slab", error,
+                                "the release has no cpu slab (allowed: auto, off; or kernel.version = 6.19 and "
+                                "slub.sheaves = on)");
+    *ret_layers = (SlubLayers){
+        .has_cpu_slab = cpu_slab == AUTO ? own : cpu_slab == ON,
+        .refill = refill[sim_config_choice(config, "slub", "sheaf_refill")],
+        .remote_frees_to_sheaf = sim_config_choice(config, "slub", "remote_free") == 1,
+    };
     return TRUE;
 }
 
@@ -167,10 +202,12 @@ typedef struct
 } KnownCache;
 
 static const KnownCache known_caches[] = {
+    {SLAB_KERNEL(6, 15),
+     "vm_area_struct:192,flags=HWCACHE_ALIGN|TYPESAFE_BY_RCU|ACCOUNT,freeptr_offset=0,sheaf_capacity=32"},
     {SLAB_KERNEL(6, 4), "vm_area_struct:176,flags=ACCOUNT"},
     {0, "vm_area_struct:152,flags=ACCOUNT"},
     {0, "vma_lock:40,flags=ACCOUNT"},
-    {0, "maple_node:256,align=256"},
+    {0, "maple_node:256,align=256,sheaf_capacity=32"},
     {0, "skbuff_head_cache:232,flags=HWCACHE_ALIGN"},
 };
 
@@ -229,6 +266,34 @@ apply_cache_group(const SimConfig *config, const char *group, SlabCacheSpec *spe
     return TRUE;
 }
 
+/* What the scenario says of sheaves instead of the release. */
+static gboolean
+apply_sheaves(const SimConfig *config, const SlabGeometryEnv *env, const SlabCacheSpec *spec, const char *group,
+              SlabGeometry *geometry, GError **error)
+{
+    guint sheaves = sim_config_choice(config, "slub", "sheaves");
+
+    if (sheaves == OFF) {
+        geometry->sheaf_capacity = 0;
+        return TRUE;
+    }
+    if (sheaves == ON && env->kernel < SLAB_KERNEL(7, 0)) {
+        SlabGeometryEnv with_sheaves = *env;
+        SlabCacheSpec plain = *spec;
+        SlabGeometry other;
+
+        with_sheaves.kernel = SLAB_KERNEL(7, 0);
+        /* 7.0 has no cpu partial list that a limit could be written to. */
+        plain.cpu_partial_override = plain.cpu_partial_slabs_override = -1;
+        if (!slab_geometry_compute(&with_sheaves, &plain, &other, error))
+            return FALSE;
+        geometry->sheaf_capacity = other.sheaf_capacity;
+    }
+    if (group && sim_config_is_given(config, group, "sheaf_capacity"))
+        geometry->sheaf_capacity = (guint) sim_config_int(config, group, "sheaf_capacity");
+    return TRUE;
+}
+
 gboolean
 world_cache_geometry(const SimConfig *config, const SlabGeometryEnv *env, const char *name,
                      SlabGeometry *ret_geometry, GError **error)
@@ -237,9 +302,11 @@ world_cache_geometry(const SimConfig *config, const SlabGeometryEnv *env, const 
     const char *const *instances = sim_config_instances(config, "cache *");
     SlabCacheSpec spec = slab_cache_spec_default(name, 0);
     gboolean is_known = find_known_cache(env, name, names, &spec);
+    g_autofree char *group = NULL;
+    SlabGeometry geometry;
 
     if (instances && g_strv_contains(instances, name)) {
-        g_autofree char *group = g_strconcat("cache ", name, NULL);
+        group = g_strconcat("cache ", name, NULL);
         if (!apply_cache_group(config, group, &spec, error))
             return FALSE;
         is_known |= sim_config_is_given(config, group, "object_size");
@@ -248,5 +315,9 @@ world_cache_geometry(const SimConfig *config, const SlabGeometryEnv *env, const 
         g_set_error(error, SIM_ERROR, SIM_ERROR_MODEL, "[cache %s] object_size: must be given for this cache", name);
         return FALSE;
     }
-    return slab_geometry_compute(env, &spec, ret_geometry, error);
+    if (!slab_geometry_compute(env, &spec, &geometry, error) ||
+        !apply_sheaves(config, env, &spec, group, &geometry, error))
+        return FALSE;
+    *ret_geometry = geometry;
+    return TRUE;
 }

@@ -203,7 +203,7 @@ ref_params(Differential *d, guint *cpu_node, gboolean *has_memory, guint *zoneli
         .cpu_partial_slabs = s->cpu_partial_slabs,
         .has_cpu_partial = s->has_cpu_partial,
         .no_cpu_slab = !d->cache->below->has_cpu_slab,
-        .refill = s->refill == SLUB_REFILL_LOCAL ? REF_REFILL_LOCAL : REF_REFILL_TRYLOCK,
+        .refill = s->layers.refill == SLUB_REFILL_LOCAL ? REF_REFILL_LOCAL : REF_REFILL_TRYLOCK,
         .defrag_ratio = 10 * s->defrag_percent,
         .skip_any_partial = ref_skips_any_partial,
         .order_fallback = ref_falls_back,
@@ -232,6 +232,7 @@ differential_new(const TestMachine *test, const DifferentialSettings *settings, 
     };
     Differential *d = g_new0(Differential, 1);
     RefParams params;
+    SlubLayers layers;
     GError *error = NULL;
 
     d->topology = topology;
@@ -240,15 +241,16 @@ differential_new(const TestMachine *test, const DifferentialSettings *settings, 
     d->machine = test_machine_start(test, seed);
     d->system = slub_system_new(d->machine, settings->kernel, settings->defrag_percent, &error);
     g_assert_no_error(error);
-    slub_system_set_layers(d->system, d->system->generation->has_cpu_slab && !settings->no_cpu_slab, settings->refill,
-                           settings->remote_frees_to_sheaf);
+    layers = settings->layers;
+    layers.has_cpu_slab &= d->system->generation->has_cpu_slab;
+    slub_system_set_layers(d->system, &layers);
     d->system->draw = draw_fast;
     d->system->draw_data = d;
     d->cache = slub_cache_new(d->system, "cache", &geometry, settings->fallback_chance, FALSE, &error);
     g_assert_no_error(error);
     params = ref_params(d, cpu_node, has_memory, zonelist);
     d->ref = ref_slub_new(&params);
-    d->sheaves = ref_sheaves_new(d->ref, settings->sheaf_capacity, settings->remote_frees_to_sheaf);
+    d->sheaves = ref_sheaves_new(d->ref, settings->sheaf_capacity, settings->layers.remote_frees_to_sheaf);
     d->held = g_array_new(FALSE, FALSE, sizeof(HeldSheaf));
     d->live = g_array_new(FALSE, FALSE, sizeof(LiveObject));
     d->slab_of = g_array_new(FALSE, TRUE, sizeof(SlabId));

@@ -30,9 +30,7 @@ typedef struct {
     double fallback_chance; /* 0 when nodes are starved: blocks of one order only can be counted */
     guint defrag_percent;
     guint sheaf_capacity;
-    gboolean no_cpu_slab; /* in a release that has one */
-    SlubRefill refill;
-    gboolean remote_frees_to_sheaf;
+    SlubLayers layers; /* a cpu slab only in a release that has one */
 } DifferentialSettings;
 
 /* `test` and `name` are borrowed. */

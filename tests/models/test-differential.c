@@ -243,7 +243,7 @@ set_cpu_partial(DifferentialSettings *settings, CpuPartial what)
 {
     guint objects = settings->kernel < SLAB_KERNEL(5, 16) ? 13 : 52;
 
-    if (settings->kernel >= SLAB_KERNEL(7, 0) || settings->no_cpu_slab)
+    if (settings->kernel >= SLAB_KERNEL(7, 0) || !settings->layers.has_cpu_slab)
         return;
     settings->has_cpu_partial = what != CPU_PARTIAL_NONE;
     settings->cpu_partial = what < CPU_PARTIAL_DEFAULT ? 0 : what == CPU_PARTIAL_DEFAULT ? objects : 4 * objects;
@@ -254,12 +254,14 @@ set_cpu_partial(DifferentialSettings *settings, CpuPartial what)
 static void
 set_sheaves(DifferentialSettings *settings, guint round)
 {
+    settings->layers = (SlubLayers){TRUE, SLUB_REFILL_TRYLOCK, FALSE};
     if (settings->kernel < SLAB_KERNEL(6, 18))
         return;
     settings->sheaf_capacity = sheaf_capacities[round % G_N_ELEMENTS(sheaf_capacities)];
-    settings->no_cpu_slab = settings->kernel < SLAB_KERNEL(7, 0) && round % 7 == 3;
-    settings->refill = round % 8 == 5 ? SLUB_REFILL_LOCAL : round % 8 == 6 ? SLUB_REFILL_SPIN : SLUB_REFILL_TRYLOCK;
-    settings->remote_frees_to_sheaf = round % 9 == 7;
+    settings->layers.has_cpu_slab = round % 7 != 3;
+    if (round % 8 > 4)
+        settings->layers.refill = round % 8 == 5 ? SLUB_REFILL_LOCAL : SLUB_REFILL_SPIN;
+    settings->layers.remote_frees_to_sheaf = round % 9 == 7;
 }
 
 /* Every path of sheaves has been taken, or nothing has been compared there. The what-if without a cpu slab brings the
