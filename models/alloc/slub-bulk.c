@@ -66,21 +66,13 @@ detach_swapping(guint n, SlabId *objects, guint *ret_n_detached)
     return same;
 }
 
-/* To 5.19: those found are marked, nothing moves, and the walk goes on at the first object it stepped over. Marked
- * entries at the end are passed over first. */
+/* To 5.19: those found are marked, nothing moves, and the next round begins at the first object stepped over. */
 static guint
 detach_marking(guint n, SlabId *objects, guint *ret_n_detached)
 {
     guint lookahead = 3, first_skipped = 0, n_detached = 1;
-    SlabId slab;
+    SlabId slab = objects[--n];
 
-    while (n > 0 && objects[n - 1] == 0)
-        n--;
-    *ret_n_detached = 0;
-    if (n == 0)
-        return 0;
-    slab = objects[--n];
-    objects[n] = 0;
     while (n > 0) {
         n--;
         if (objects[n] == 0)
@@ -105,21 +97,15 @@ slub_give_bulk(SlubCache *cache, MachCpu *cpu, guint n, SlabId *objects)
     gboolean is_marking = cache->system->kernel < SLAB_KERNEL(6, 0);
 
     while (n > 0) {
-        guint n_detached, left;
-        SlabId slab;
+        SlabId slab = objects[n - 1];
+        guint n_detached;
 
-        while (is_marking && n > 0 && objects[n - 1] == 0)
-            n--;
-        if (n == 0)
-            break;
-        slab = objects[n - 1];
-        left = is_marking ? detach_marking(n, objects, &n_detached) : detach_swapping(n, objects, &n_detached);
+        n = is_marking ? detach_marking(n, objects, &n_detached) : detach_swapping(n, objects, &n_detached);
         sim_private(cpu->engine, cpu->agent);
         if (cache->below->has_cpu_slab)
             slub_free_to(cache->below, cache, cpu, slab, n_detached);
         else
             slub_free_to_slab(cache, cpu, slab, n_detached);
-        n = left;
     }
 }
 

@@ -104,7 +104,7 @@ typedef enum {
     SLUB_REFILL_SPIN,    /* all nodes', waiting for list_lock */
 } SlubRefill;
 
-/* The layers of caches made from now on. */
+/* The layers; a cache keeps the way to handle slabs with which it was made. */
 typedef struct {
     gboolean has_cpu_slab; /* FALSE: slabs are handled as from 7.0 on. TRUE only in a release that has one */
     SlubRefill refill;

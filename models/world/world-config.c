@@ -202,8 +202,9 @@ typedef struct
 } KnownCache;
 
 static const KnownCache known_caches[] = {
-    {SLAB_KERNEL(6, 15),
-     "vm_area_struct:192,flags=HWCACHE_ALIGN|TYPESAFE_BY_RCU|ACCOUNT,freeptr_offset=0,sheaf_capacity=32"},
+    {SLAB_KERNEL(6, 18),
+     "vm_area_struct:192,flags=ACCOUNT|HWCACHE_ALIGN|TYPESAFE_BY_RCU,freeptr_offset=0,sheaf_capacity=32"},
+    {SLAB_KERNEL(6, 15), "vm_area_struct:192,flags=ACCOUNT|HWCACHE_ALIGN|TYPESAFE_BY_RCU,freeptr_offset=0"},
     {SLAB_KERNEL(6, 4), "vm_area_struct:176,flags=ACCOUNT"},
     {0, "vm_area_struct:152,flags=ACCOUNT"},
     {0, "vma_lock:40,flags=ACCOUNT"},
