@@ -103,7 +103,7 @@ slub_give_bulk(SlubCache *cache, MachCpu *cpu, guint n, SlabId *objects)
         n = is_marking ? detach_marking(n, objects, &n_detached) : detach_swapping(n, objects, &n_detached);
         sim_private(cpu->engine, cpu->agent);
         if (cache->below->has_cpu_slab)
-            slub_free_to(cache->below, cache, cpu, slab, n_detached);
+            slub_free_to(&cache->below, cache, &cache->cpu[cpu->id], cpu, slab, n_detached);
         else
             slub_free_to_slab(cache, cpu, slab, n_detached);
     }

@@ -160,7 +160,7 @@ alloc_below(SlubCache *cache, MachCpu *cpu, gint node)
     SlabId object;
 
     slub_sheaf_unveil(cache, cpu);
-    object = slub_alloc_from(cache->below, cache, cpu, node);
+    object = slub_alloc_from(&cache->below, cache, &cache->cpu[cpu->id], cpu, node);
     slub_sheaf_veil(cache, cpu);
     return object;
 }
@@ -255,7 +255,7 @@ free_object(SlubCache *cache, MachCpu *cpu, SlabId object)
 
     if (!slub_sheaf_accepts(cache, cpu, object)) {
         slub_sheaf_unveil(cache, cpu);
-        slub_free_to(cache->below, cache, cpu, object, 1);
+        slub_free_to(&cache->below, cache, &cache->cpu[cpu->id], cpu, object, 1);
         slub_sheaf_veil(cache, cpu);
         return;
     }

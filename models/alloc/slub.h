@@ -165,42 +165,41 @@ slub_slab_node(const SlubCache *cache, SlabId slab)
     return cache->system->arena.slab[slab].node;
 }
 
-/* The two below leave the slow path to `generation`, and the count of live objects to the caller. */
+/* The two below leave the slow path to *generation (which the fast path does not read), and the count of live objects
+ * to the caller; `c` is the CPU's. */
 static inline SlabId
-slub_alloc_from(const SlubGeneration *generation, SlubCache *cache, MachCpu *cpu, gint node)
+slub_alloc_from(const SlubGeneration *const *generation, SlubCache *cache, SlubCpu *c, MachCpu *cpu, gint node)
 {
-    SlubCpu *c = &cache->cpu[cpu->id];
-
     if (G_LIKELY(c->free > 0 && (node == SLUB_NO_NODE || slub_slab_node(cache, c->slab) == (guint) node))) {
         c->free--;
         c->stat[SLAB_STAT_ALLOC_FASTPATH]++;
         mach_spend(cpu, cpu->machine->costs.alloc_fast);
         return c->slab;
     }
-    return generation->alloc_slow(cache, cpu, node);
+    return (*generation)->alloc_slow(cache, cpu, node);
 }
 
 static inline void
-slub_free_to(const SlubGeneration *generation, SlubCache *cache, MachCpu *cpu, SlabId slab, guint n)
+slub_free_to(const SlubGeneration *const *generation, SlubCache *cache, SlubCpu *c, MachCpu *cpu, SlabId slab, guint n)
 {
-    SlubCpu *c = &cache->cpu[cpu->id];
-
     if (G_LIKELY(slab == c->slab)) {
         c->free += n;
         c->stat[SLAB_STAT_FREE_FASTPATH] += cache->system->kernel >= SLAB_KERNEL(6, 8) ? n : 1;
         mach_spend(cpu, cpu->machine->costs.free_fast + (n - 1) * cpu->machine->costs.bulk_object);
         return;
     }
-    generation->free_slow(cache, cpu, slab, n);
+    (*generation)->free_slow(cache, cpu, slab, n);
 }
 
 /* kmem_cache_alloc_node(): 0 never happens (a machine without memory fails as a whole). */
 static inline SlabId
 slub_alloc_node(SlubCache *cache, MachCpu *cpu, gint node)
 {
+    SlubCpu *c = &cache->cpu[cpu->id];
+
     sim_private(cpu->engine, cpu->agent);
-    cache->cpu[cpu->id].n_objects++;
-    return slub_alloc_from(cache->generation, cache, cpu, node);
+    c->n_objects++;
+    return slub_alloc_from(&cache->generation, cache, c, cpu, node);
 }
 
 static inline SlabId
@@ -213,9 +212,11 @@ slub_alloc(SlubCache *cache, MachCpu *cpu)
 static inline void
 slub_free_objects(SlubCache *cache, MachCpu *cpu, SlabId slab, guint n)
 {
+    SlubCpu *c = &cache->cpu[cpu->id];
+
     sim_private(cpu->engine, cpu->agent);
-    cache->cpu[cpu->id].n_objects -= n;
-    slub_free_to(cache->generation, cache, cpu, slab, n);
+    c->n_objects -= n;
+    slub_free_to(&cache->generation, cache, c, cpu, slab, n);
 }
 
 static inline void
