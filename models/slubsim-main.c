@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "replay-cmd.h"
 #include "sim-cli.h"
 #include "sim-gsl.h"
 #include "slab-cmd.h"
@@ -11,6 +12,7 @@ main(int argc, char **argv)
     static const SimCommand commands[] = {
         {"geometry", "sizes, orders and limits of caches by the kernel's rules", slab_cmd_geometry},
         {"explain", "each decision behind one cache's geometry", slab_cmd_explain},
+        {"replay", "a recorded kmem trace through the allocator", replay_cmd},
         {NULL},
     };
     const SimExperiment experiment = {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# gnuplot -c memory-places.gp DATA OUT TITLE YLABEL N_PARTS
-# Slab memory by place, one bar a point. DATA and OUT: see stacked.gp.
-DATA = ARG1; OUT = ARG2; TITLE = ARG3; YLABEL = ARG4; N_PARTS = int(ARG5)
+# gnuplot -c memory-places.gp DATA OUT TITLE NOTE YLABEL N_PARTS
+# Memory by place, one bar a point. DATA and OUT: see stacked.gp.
+DATA = ARG1; OUT = ARG2; TITLE = ARG3; NOTE = ARG4; YLABEL = ARG5; N_PARTS = int(ARG6)
 HERE = "."
 do for [i = 1:strlen(ARG0)] { if (ARG0[i:i] eq "/") { HERE = ARG0[1:i] } }
 load HERE . "/stacked.gp"

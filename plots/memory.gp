@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # gnuplot -c memory.gp DATA OUT TITLE NOTE N_PANELS N_PARTS Y_MAX YLABEL
-# Slab memory over simulated time, stacked by what holds it. DATA has a block a panel (time in ms, upper edge of each
+# Memory over simulated time, stacked by what holds it. DATA has a block a panel (time in ms, upper edge of each
 # part in bytes), headed by the panel's name and the parts' names. Draws OUT.svg and OUT.png.
 DATA = ARG1; OUT = ARG2; TITLE = ARG3; NOTE = ARG4; N_PANELS = int(ARG5); N_PARTS = int(ARG6); Y_MAX = real(ARG7); YLABEL = ARG8
 HERE = "."

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# gnuplot -c KIND.gp DATA OUT TITLE YLABEL N_PARTS
+# gnuplot -c KIND.gp DATA OUT TITLE NOTE YLABEL N_PARTS
 # What lock-time.gp and memory-places.gp share: stacked bars. DATA is one block, a row a bar: label, then a column a
 # part, headed by the part's name. Draws OUT.svg and OUT.png. Expects the arguments in the variables below and HERE set.
 load HERE . "/style.gp"
-set title TITLE noenhanced
+set title TITLE . "\n" . NOTE noenhanced
 set ylabel YLABEL noenhanced
 set yrange [0:1e-9<*]
 set offsets 0, 0, graph 0.05, 0

@@ -18,6 +18,6 @@ set grid xtics ytics linecolor rgb "#a0a0a0" linewidth 0.5
 do for [format in "svg png"] {
     eval format eq "svg" ? svg(900, 600) : png(900, 600)
     set output OUT . "." . format
-    plot for [i = 0:N - 1] DATA index i using 1:2 with linespoints linetype i + 1 title columnheader(1)
+    plot for [i = 0:N - 1] DATA index i using 1:2 with linespoints linetype i + 1 pointnumber 12 title columnheader(1)
     unset output
 }

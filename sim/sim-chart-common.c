@@ -75,21 +75,48 @@ sim_chart_rows_label(const SimChartRows *rows, guint row, gboolean with_axis)
     GString *label = g_string_new(rows->variant >= 0 ? sim_table_cell(rows->table, row, (guint) rows->variant) : "");
 
     if (with_axis && rows->axis >= 0)
-        g_string_append_printf(label, ", %s", sim_chart_rows_axis_value(rows, row));
+        g_string_append_printf(label, " at %s", sim_chart_rows_axis_value(rows, row));
     if (rows->shows_start)
         g_string_append_printf(label, ", %s", sim_table_cell(rows->table, row, (guint) rows->start));
     return g_string_free(label, FALSE);
 }
 
-guint
-sim_chart_index_of(GPtrArray *names, const char *name)
+void
+sim_chart_names_init(SimChartNames *names)
 {
-    guint index;
+    names->list = g_ptr_array_new_with_free_func(g_free);
+    names->numbers = g_hash_table_new(g_str_hash, g_str_equal);
+}
 
-    if (g_ptr_array_find_with_equal_func(names, name, g_str_equal, &index))
-        return index;
-    g_ptr_array_add(names, g_strdup(name));
-    return names->len - 1;
+void
+sim_chart_names_clear(SimChartNames *names)
+{
+    g_clear_pointer(&names->numbers, g_hash_table_unref);
+    g_clear_pointer(&names->list, g_ptr_array_unref);
+}
+
+gboolean
+sim_chart_names_find(const SimChartNames *names, const char *name, guint *ret_number)
+{
+    gpointer number;
+
+    if (!g_hash_table_lookup_extended(names->numbers, name, NULL, &number))
+        return FALSE;
+    *ret_number = GPOINTER_TO_UINT(number);
+    return TRUE;
+}
+
+guint
+sim_chart_names_add(SimChartNames *names, const char *name)
+{
+    guint number;
+
+    if (sim_chart_names_find(names, name, &number))
+        return number;
+    g_ptr_array_add(names->list, g_strdup(name));
+    number = names->list->len - 1;
+    g_hash_table_insert(names->numbers, names->list->pdata[number], GUINT_TO_POINTER(number));
+    return number;
 }
 
 void
@@ -133,16 +160,17 @@ typedef enum { PREFIX_NONE, PREFIX_SI, PREFIX_BINARY } Prefix;
 typedef struct {
     const char *ending; /* of the metric's name */
     const char *unit;   /* what it is drawn in, before a prefix */
-    double factor;
+    int power;          /* of ten, from the metric's unit to that one */
     Prefix prefix;
 } Unit;
 
 static const Unit units[] = {
-    {"_per_s", "/s", 1, PREFIX_SI},       {"_ps", "s", 1e-12, PREFIX_SI},        {"_ns", "s", 1e-9, PREFIX_SI},
-    {"_us", "s", 1e-6, PREFIX_SI},        {"_ms", "s", 1e-3, PREFIX_SI},         {"_s", "s", 1, PREFIX_SI},
-    {"_bytes", "B", 1, PREFIX_BINARY},    {"_pages", "pages", 1, PREFIX_NONE},   {"_slabs", "slabs", 1, PREFIX_NONE},
-    {"_percent", "%", 1, PREFIX_NONE},    {"_frac", "fraction", 1, PREFIX_NONE}, {"_count", "count", 1, PREFIX_NONE},
-    {"_cycles", "cycles", 1, PREFIX_NONE}};
+    {"_per_s", "/s", 0, PREFIX_SI},        {"_ps", "s", -12, PREFIX_SI},          {"_ns", "s", -9, PREFIX_SI},
+    {"_us", "s", -6, PREFIX_SI},           {"_ms", "s", -3, PREFIX_SI},           {"_s", "s", 0, PREFIX_SI},
+    {"_bytes", "B", 0, PREFIX_BINARY},     {"_pages", "pages", 0, PREFIX_NONE},   {"_slabs", "slabs", 0, PREFIX_NONE},
+    {"_percent", "%", 0, PREFIX_NONE},     {"_frac", "fraction", 0, PREFIX_NONE}, {"_count", "count", 0, PREFIX_NONE},
+    {"_cycles", "cycles", 0, PREFIX_NONE},
+};
 
 static const Unit *
 find_unit(const char *metric)
@@ -153,39 +181,41 @@ find_unit(const char *metric)
     return NULL;
 }
 
-/* The prefix that leaves between one and four digits before the point, and what it divides by. */
+/* The prefix that leaves between one and four digits before the point, and what takes the metric's values there.
+ * Powers stay integers until the last step: 1000 must not miss "k" for a rounding error. */
 static const char *
-choose_prefix(Prefix kind, double largest, double *ret_divisor)
+choose_prefix(const Unit *unit, double largest, double *ret_divisor)
 {
     static const char *const binary[] = {"", "Ki", "Mi", "Gi", "Ti", "Pi"};
     static const char *const si[] = {"p", "n", "µ", "m", "", "k", "M", "G", "T", "P"};
-    const char *const *names = kind == PREFIX_BINARY ? binary : si;
-    guint n = kind == PREFIX_BINARY ? G_N_ELEMENTS(binary) : G_N_ELEMENTS(si);
-    double step = kind == PREFIX_BINARY ? 1024 : 1000, divisor = kind == PREFIX_BINARY ? 1 : 1e-12;
-    guint i = 0;
+    gboolean is_binary = unit->prefix == PREFIX_BINARY, is_number = isfinite(largest) && largest > 0;
+    const char *const *names = is_binary ? binary : si;
+    guint n = is_binary ? G_N_ELEMENTS(binary) : G_N_ELEMENTS(si);
+    guint i = is_binary || is_number ? 0 : 4;
 
     *ret_divisor = 1;
-    if (kind == PREFIX_NONE || !isfinite(largest) || largest <= 0)
+    if (unit->prefix == PREFIX_NONE)
         return "";
-    for (; i + 1 < n && largest >= divisor * step; i++)
-        divisor *= step;
-    *ret_divisor = divisor;
+    for (; i < n; i++) {
+        double next = is_binary ? ldexp(1, 10 * ((int) i + 1)) : pow(10, 3 * ((int) i + 1) - 12 - unit->power);
+        if (i + 1 == n || !is_number || largest < next)
+            break;
+    }
+    *ret_divisor = is_binary ? ldexp(1, 10 * (int) i) : pow(10, 3 * (int) i - 12 - unit->power);
     return names[i];
 }
 
 char *
-sim_chart_scale(const char *metric, double largest, double *ret_factor)
+sim_chart_scale(const char *metric, double largest, double *ret_divisor)
 {
     const Unit *unit = find_unit(metric);
     g_autofree char *stem = NULL;
     const char *prefix, *counted;
-    double divisor;
 
-    *ret_factor = 1;
+    *ret_divisor = 1;
     if (unit == NULL)
         return g_strdup(metric);
-    prefix = choose_prefix(unit->prefix, largest * unit->factor, &divisor);
-    *ret_factor = unit->factor / divisor;
+    prefix = choose_prefix(unit, largest, ret_divisor);
     stem = g_strndup(metric, strlen(metric) - strlen(unit->ending));
     g_strdelimit(stem, "_", ' ');
     if (*unit->unit != '/')

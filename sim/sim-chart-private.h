@@ -32,7 +32,6 @@ typedef gboolean SimChartPrepare(SimChartSource *source, const SimChartSpec *spe
 
 #define SIM_CHART(id, ...) SimChartPrepare sim_chart_prepare_##id;
 #include "sim-chart-list.h"
-#undef SIM_CHART
 
 /* NULL without an error when the folder has no such table. */
 const SimTable *sim_chart_source_table(SimChartSource *source, const char *name, GError **error);
@@ -49,10 +48,20 @@ typedef struct {
 
 void sim_chart_rows_init(SimChartRows *rows, const SimChartSource *source, const SimTable *table);
 const char *sim_chart_rows_axis_value(const SimChartRows *rows, guint row); /* "" without an axis; borrowed */
-/* "base", "base, warm" or, with the axis, "base, 224, warm"; caller frees. */
+/* "base", "base, warm" or, with the axis, "base at 224, warm"; caller frees. */
 char *sim_chart_rows_label(const SimChartRows *rows, guint row, gboolean with_axis);
-/* Index of a name in an array of owned strings, added at the end when new: numbers things by first appearance. */
-guint sim_chart_index_of(GPtrArray *names, const char *name);
+/* Names numbered by first appearance. */
+typedef struct {
+    GPtrArray *list; /* borrowed by callers: name of each number */
+    GHashTable *numbers;
+} SimChartNames;
+
+void sim_chart_names_init(SimChartNames *names);
+void sim_chart_names_clear(SimChartNames *names);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(SimChartNames, sim_chart_names_clear)
+guint sim_chart_names_add(SimChartNames *names, const char *name);
+/* FALSE when the name has no number. */
+gboolean sim_chart_names_find(const SimChartNames *names, const char *name, guint *ret_number);
 
 /* Data files are blocks split by two blank lines; a block is a header and rows, cells split by tabs. gnuplot reads
  * double quotes and line ends in cells as syntax, so texts lose theirs. */
@@ -62,7 +71,7 @@ void sim_chart_end_block(SimChartDrawing *drawing);
 void sim_chart_add_arg(SimChartDrawing *drawing, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
 /* The axis label of a metric whose largest value is known, "throughput (Mops/s)" for throughput_ops_per_s, and the
- * factor that takes its values to that unit; a name without a known unit stays as it is. Caller frees. */
-char *sim_chart_scale(const char *metric, double largest, double *ret_factor);
+ * what its values are divided by to be in that unit; a name without a known unit stays as it is. Caller frees. */
+char *sim_chart_scale(const char *metric, double largest, double *ret_divisor);
 
 #endif

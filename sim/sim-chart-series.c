@@ -12,17 +12,18 @@
 typedef struct {
     SimChartRows rows;
     guint time, replication;
-    GPtrArray *panels; /* labels */
-    GArray *columns;   /* guint: the columns that are drawn */
-    double factor;     /* from the columns' unit to the one drawn */
-    double highest;    /* of all that is drawn, in the unit drawn, for a scale that the panels share */
-    char *note;        /* what is shown, under the title */
+    SimChartNames panels; /* labels; the first n_panels are drawn */
+    guint n_panels;
+    GArray *columns; /* guint: the columns that are drawn */
+    double divisor;  /* from the columns' unit to the one drawn */
+    double highest;  /* of all that is drawn, in the unit drawn, for a scale that the panels share */
+    char *note;      /* what is shown, under the title */
 } Series;
 
 static void
 series_clear(Series *series)
 {
-    g_ptr_array_unref(series->panels);
+    sim_chart_names_clear(&series->panels);
     g_array_unref(series->columns);
     g_free(series->note);
 }
@@ -48,25 +49,25 @@ choose_panels(Series *series, const SimChartSource *source)
     gboolean only_last = FALSE;
 
     for (guint pass = 0; pass < 2; pass++) {
-        g_ptr_array_set_size(series->panels, 0);
+        sim_chart_names_clear(&series->panels);
+        sim_chart_names_init(&series->panels);
         for (guint row = 0; row <= last; row++) {
             g_autofree char *label = sim_chart_rows_label(&series->rows, row, TRUE);
             if (row_is_shown(series, row) &&
                 (!only_last || g_str_equal(sim_chart_rows_axis_value(&series->rows, row), last_value)))
-                sim_chart_index_of(series->panels, label);
+                sim_chart_names_add(&series->panels, label);
         }
         if (pass == 0)
-            n_all = series->panels->len;
-        if (series->panels->len <= MAX_PANELS || series->rows.axis < 0)
+            n_all = series->panels.list->len;
+        if (series->panels.list->len <= MAX_PANELS || series->rows.axis < 0)
             break;
         only_last = TRUE;
     }
-    if (series->panels->len > MAX_PANELS)
-        g_ptr_array_set_size(series->panels, MAX_PANELS);
+    series->n_panels = MIN(series->panels.list->len, MAX_PANELS);
     series->note = g_strdup_printf(
         "replication %s%s%s; %u of %u points%s%s%s%s", sim_table_cell(table, 0, series->replication),
         series->rows.start >= 0 ? ", start " : "",
-        series->rows.start >= 0 ? sim_table_cell(table, 0, (guint) series->rows.start) : "", series->panels->len, n_all,
+        series->rows.start >= 0 ? sim_table_cell(table, 0, (guint) series->rows.start) : "", series->n_panels, n_all,
         only_last ? ", at " : "", only_last ? source->axis : "", only_last ? " = " : "", only_last ? last_value : "");
 }
 
@@ -83,7 +84,7 @@ series_init(Series *series, SimChartSource *source, GError **error)
     series->rows.shows_start = FALSE;
     series->time = (guint) time;
     series->replication = (guint) replication;
-    series->panels = g_ptr_array_new_with_free_func(g_free);
+
     series->columns = g_array_new(FALSE, FALSE, sizeof(guint));
     choose_panels(series, source);
     return TRUE;
@@ -104,14 +105,14 @@ put_panels(SimChartDrawing *drawing, Series *series, const char *header,
 {
     const SimTable *table = series->rows.table;
 
-    for (guint p = 0; p < series->panels->len; p++) {
-        sim_chart_put_text(drawing, series->panels->pdata[p], '\t');
+    for (guint p = 0; p < series->n_panels; p++) {
+        sim_chart_put_text(drawing, series->panels.list->pdata[p], '\t');
         g_string_append_printf(drawing->data, "%s\n", header);
         for (guint row = 0; row < sim_table_n_rows(table); row++) {
             g_autofree char *label = sim_chart_rows_label(&series->rows, row, TRUE);
             double time;
 
-            if (!row_is_shown(series, row) || !g_str_equal(label, series->panels->pdata[p]))
+            if (!row_is_shown(series, row) || !g_str_equal(label, series->panels.list->pdata[p]))
                 continue;
             if (!sim_chart_number(table, row, series->time, &time, error))
                 return FALSE;
@@ -130,7 +131,7 @@ add_args(SimChartDrawing *drawing, const Series *series, guint n_lines, const ch
     char y_max[G_ASCII_DTOSTR_BUF_SIZE];
 
     sim_chart_add_arg(drawing, "%s", series->note);
-    sim_chart_add_arg(drawing, "%u", series->panels->len);
+    sim_chart_add_arg(drawing, "%u", series->n_panels);
     sim_chart_add_arg(drawing, "%u", n_lines);
     sim_chart_add_arg(drawing, "%s", sim_format_real(y_max, series->highest > 0 ? series->highest * 1.05 : 1.0));
     sim_chart_add_arg(drawing, "%s", y_label);
@@ -179,7 +180,7 @@ put_memory_row(SimChartDrawing *drawing, Series *series, guint row, GError **err
         double value;
         if (!sim_chart_number(series->rows.table, row, g_array_index(series->columns, guint, i), &value, error))
             return FALSE;
-        edge += isnan(value) ? 0 : value * series->factor;
+        edge += isnan(value) ? 0 : value / series->divisor;
         sim_chart_put_real(drawing, edge, i + 1 < series->columns->len ? '\t' : '\n');
     }
     series->highest = MAX(series->highest, edge);
@@ -197,7 +198,7 @@ sim_chart_prepare_memory(SimChartSource *source, const SimChartSpec *spec, SimCh
     if (!series_init(&series, source, error))
         return FALSE;
     add_columns(&series, is_memory_column);
-    y_label = sim_chart_scale("slab memory_bytes", highest_sum(&series), &series.factor);
+    y_label = sim_chart_scale("memory_bytes", highest_sum(&series), &series.divisor);
     header = g_string_new(NULL);
     for (guint i = 0; i < series.columns->len; i++)
         append_column_title(header, sim_table_columns(series.rows.table)[g_array_index(series.columns, guint, i)],

@@ -9,24 +9,71 @@
 /* More parts than this cannot be told apart in grey print; the smaller ones are added up as "other". */
 #define MAX_PARTS 7
 
+/* More bars than this have no room for their labels. */
+#define MAX_BARS 40
+
 typedef struct {
     SimChartRows rows;
     guint part_column, value_column;
-    double factor; /* from the table's unit to the one drawn */
-    GPtrArray *bars, *parts;
-    GArray *sums;    /* double, [bar][part] with room for n_parts parts */
-    GPtrArray *runs; /* labels with the replication: what the means are taken over */
-    GArray *n_runs;  /* guint, by bar */
+    double divisor; /* from the table's unit to the one drawn */
+    SimChartNames bars, parts;
+    GArray *n_runs; /* guint, by bar: what the means are taken over */
+    GArray *sums;   /* double, [bar][part] */
+    char *note;     /* what is shown, under the title */
 } Stack;
 
 static void
 stack_clear(Stack *stack)
 {
-    g_ptr_array_unref(stack->bars);
-    g_ptr_array_unref(stack->parts);
-    g_ptr_array_unref(stack->runs);
-    g_array_unref(stack->sums);
-    g_array_unref(stack->n_runs);
+    sim_chart_names_clear(&stack->bars);
+    sim_chart_names_clear(&stack->parts);
+    g_clear_pointer(&stack->n_runs, g_array_unref);
+    g_clear_pointer(&stack->sums, g_array_unref);
+    g_free(stack->note);
+}
+
+/* Numbers the points of all rows, or only of those at `axis_value`. */
+static void
+add_bars(SimChartNames *bars, const SimChartRows *runs, const char *axis_value)
+{
+    for (guint row = 0; row < sim_table_n_rows(runs->table); row++) {
+        g_autofree char *label = sim_chart_rows_label(runs, row, TRUE);
+        if (axis_value == NULL || g_str_equal(sim_chart_rows_axis_value(runs, row), axis_value))
+            sim_chart_names_add(bars, label);
+    }
+}
+
+/* One bar a point while there is room, else those of the last axis value. Points and runs are taken from metrics.tsv,
+ * which has a row for each run: a run that recorded nothing in the table at hand counts as 0, not as absent. */
+static void
+choose_bars(Stack *stack, const SimChartSource *source, const SimTable *metrics)
+{
+    SimChartRows runs;
+    const char *last_value = NULL;
+    guint n_all, n_shown;
+
+    sim_chart_rows_init(&runs, source, metrics);
+    stack->rows.shows_start = runs.shows_start;
+    add_bars(&stack->bars, &runs, NULL);
+    n_all = stack->bars.list->len;
+    if (n_all > MAX_BARS && runs.axis >= 0) {
+        last_value = sim_chart_rows_axis_value(&runs, sim_table_n_rows(metrics) - 1);
+        sim_chart_names_clear(&stack->bars);
+        sim_chart_names_init(&stack->bars);
+        add_bars(&stack->bars, &runs, last_value);
+    }
+    n_shown = MIN(stack->bars.list->len, MAX_BARS);
+    g_array_set_size(stack->n_runs, stack->bars.list->len);
+    for (guint row = 0; row < sim_table_n_rows(metrics); row++) {
+        g_autofree char *label = sim_chart_rows_label(&runs, row, TRUE);
+        guint bar;
+        if (sim_chart_names_find(&stack->bars, label, &bar))
+            g_array_index(stack->n_runs, guint, bar)++;
+    }
+    g_array_set_size(stack->n_runs, n_shown);
+    stack->note = g_strdup_printf("mean of the replications; %u of %u points%s%s%s%s", n_shown, n_all,
+                                  last_value != NULL ? ", at " : "", last_value != NULL ? source->axis : "",
+                                  last_value != NULL ? " = " : "", last_value != NULL ? last_value : "");
 }
 
 static gboolean
@@ -35,28 +82,21 @@ stack_init(Stack *stack, SimChartSource *source, const SimTable *table, const ch
 {
     int part_column = sim_chart_column(table, part, error);
     int value_column = part_column >= 0 ? sim_chart_column(table, value, error) : -1;
-    int replication = value_column >= 0 ? sim_chart_column(table, "replication", error) : -1;
+    const SimTable *metrics = value_column >= 0 ? sim_chart_source_table(source, "metrics", error) : NULL;
 
-    if (replication < 0)
+    if (metrics == NULL || sim_table_n_rows(metrics) == 0)
         return FALSE;
     sim_chart_rows_init(&stack->rows, source, table);
     stack->part_column = (guint) part_column;
     stack->value_column = (guint) value_column;
-    stack->bars = g_ptr_array_new_with_free_func(g_free);
-    stack->parts = g_ptr_array_new_with_free_func(g_free);
-    stack->runs = g_ptr_array_new_with_free_func(g_free);
-    stack->sums = g_array_new(FALSE, TRUE, sizeof(double));
+    sim_chart_names_init(&stack->bars);
+    sim_chart_names_init(&stack->parts);
     stack->n_runs = g_array_new(FALSE, TRUE, sizeof(guint));
-    for (guint row = 0; row < sim_table_n_rows(table); row++) {
-        g_autofree char *label = sim_chart_rows_label(&stack->rows, row, TRUE);
-        g_autofree char *run = g_strdup_printf("%s\t%s", label, sim_table_cell(table, row, (guint) replication));
-        guint bar = sim_chart_index_of(stack->bars, label), n_runs = stack->runs->len;
-
-        sim_chart_index_of(stack->parts, sim_table_cell(table, row, stack->part_column));
-        sim_chart_index_of(stack->runs, run);
-        g_array_set_size(stack->n_runs, stack->bars->len);
-        g_array_index(stack->n_runs, guint, bar) += stack->runs->len - n_runs;
-    }
+    stack->sums = g_array_new(FALSE, TRUE, sizeof(double));
+    choose_bars(stack, source, metrics);
+    for (guint row = 0; row < sim_table_n_rows(table); row++)
+        sim_chart_names_add(&stack->parts, sim_table_cell(table, row, stack->part_column));
+    g_array_set_size(stack->sums, stack->n_runs->len * stack->parts.list->len);
     return TRUE;
 }
 
@@ -65,17 +105,15 @@ stack_sum(Stack *stack, GError **error)
 {
     const SimTable *table = stack->rows.table;
 
-    g_array_set_size(stack->sums, stack->bars->len * stack->parts->len);
     for (guint row = 0; row < sim_table_n_rows(table); row++) {
         g_autofree char *label = sim_chart_rows_label(&stack->rows, row, TRUE);
-        guint bar = sim_chart_index_of(stack->bars, label);
-        guint part = sim_chart_index_of(stack->parts, sim_table_cell(table, row, stack->part_column));
+        guint part = sim_chart_names_add(&stack->parts, sim_table_cell(table, row, stack->part_column)), bar;
         double value;
 
         if (!sim_chart_number(table, row, stack->value_column, &value, error))
             return FALSE;
-        if (!isnan(value))
-            g_array_index(stack->sums, double, bar * stack->parts->len + part) +=
+        if (!isnan(value) && sim_chart_names_find(&stack->bars, label, &bar) && bar < stack->n_runs->len)
+            g_array_index(stack->sums, double, bar * stack->parts.list->len + part) +=
                 value / g_array_index(stack->n_runs, guint, bar);
     }
     return TRUE;
@@ -86,8 +124,8 @@ part_total(const Stack *stack, guint part)
 {
     double total = 0;
 
-    for (guint bar = 0; bar < stack->bars->len; bar++)
-        total += g_array_index(stack->sums, double, bar * stack->parts->len + part);
+    for (guint bar = 0; bar < stack->n_runs->len; bar++)
+        total += g_array_index(stack->sums, double, bar * stack->parts.list->len + part);
     return total;
 }
 
@@ -109,11 +147,11 @@ compare_ranked(gconstpointer a, gconstpointer b)
 static Ranked *
 rank_parts(const Stack *stack)
 {
-    Ranked *ranked = g_new(Ranked, stack->parts->len);
+    Ranked *ranked = g_new(Ranked, stack->parts.list->len);
 
-    for (guint part = 0; part < stack->parts->len; part++)
+    for (guint part = 0; part < stack->parts.list->len; part++)
         ranked[part] = (Ranked){part, part_total(stack, part)};
-    qsort(ranked, stack->parts->len, sizeof *ranked, compare_ranked);
+    qsort(ranked, stack->parts.list->len, sizeof *ranked, compare_ranked);
     return ranked;
 }
 
@@ -122,20 +160,20 @@ static guint
 put_bars(SimChartDrawing *drawing, const Stack *stack)
 {
     g_autofree Ranked *ranked = rank_parts(stack);
-    guint n_parts = stack->parts->len;
+    guint n_parts = stack->parts.list->len;
     guint n_named = n_parts <= MAX_PARTS ? n_parts : MAX_PARTS - 1;
     guint n_columns = n_parts <= MAX_PARTS ? n_parts : MAX_PARTS;
 
     g_string_append(drawing->data, "point\t");
     for (guint c = 0; c < n_named; c++)
-        sim_chart_put_text(drawing, stack->parts->pdata[ranked[c].part], c + 1 < n_columns ? '\t' : '\n');
+        sim_chart_put_text(drawing, stack->parts.list->pdata[ranked[c].part], c + 1 < n_columns ? '\t' : '\n');
     if (n_columns > n_named)
         g_string_append_printf(drawing->data, "%u others\n", n_parts - n_named);
-    for (guint bar = 0; bar < stack->bars->len; bar++) {
+    for (guint bar = 0; bar < stack->n_runs->len; bar++) {
         double others = 0;
-        sim_chart_put_text(drawing, stack->bars->pdata[bar], '\t');
+        sim_chart_put_text(drawing, stack->bars.list->pdata[bar], '\t');
         for (guint c = 0; c < n_parts; c++) {
-            double value = g_array_index(stack->sums, double, bar *n_parts + ranked[c].part) * stack->factor;
+            double value = g_array_index(stack->sums, double, bar *n_parts + ranked[c].part) / stack->divisor;
             if (c < n_named)
                 sim_chart_put_real(drawing, value, c + 1 < n_columns ? '\t' : '\n');
             else
@@ -152,10 +190,10 @@ highest_bar(const Stack *stack)
 {
     double highest = 0;
 
-    for (guint bar = 0; bar < stack->bars->len; bar++) {
+    for (guint bar = 0; bar < stack->n_runs->len; bar++) {
         double height = 0;
-        for (guint part = 0; part < stack->parts->len; part++)
-            height += g_array_index(stack->sums, double, bar * stack->parts->len + part);
+        for (guint part = 0; part < stack->parts.list->len; part++)
+            height += g_array_index(stack->sums, double, bar * stack->parts.list->len + part);
         highest = MAX(highest, height);
     }
     return highest;
@@ -174,7 +212,8 @@ prepare(SimChartSource *source, SimChartDrawing *drawing, const char *table_name
         return FALSE;
     ok = stack_sum(&stack, error);
     if (ok) {
-        g_autofree char *y_label = sim_chart_scale(quantity, highest_bar(&stack), &stack.factor);
+        g_autofree char *y_label = sim_chart_scale(quantity, highest_bar(&stack), &stack.divisor);
+        sim_chart_add_arg(drawing, "%s", stack.note);
         sim_chart_add_arg(drawing, "%s", y_label);
         sim_chart_add_arg(drawing, "%u", put_bars(drawing, &stack));
     }
@@ -197,5 +236,5 @@ gboolean
 sim_chart_prepare_memory_places(SimChartSource *source, const SimChartSpec *spec, SimChartDrawing *drawing,
                                 GError **error)
 {
-    return prepare(source, drawing, "memory", "place", "bytes", "slab memory_bytes", error);
+    return prepare(source, drawing, "memory", "place", "bytes", "memory_bytes", error);
 }

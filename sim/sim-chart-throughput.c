@@ -7,21 +7,22 @@
 #define MIN_VALUES_FOR_LINES 5
 #define LOG_AXIS_RATIO 16.0 /* largest to smallest axis value from which a logarithmic axis serves better */
 #define GROUP_WIDTH 0.8
+#define MAX_TICS 16 /* labels that have room along the axis */
 
 typedef struct {
     SimChartRows rows;
-    GPtrArray *series, *axis_values;
+    SimChartNames series, axis_values;
     GArray *x_of_value; /* double, by axis value */
-    gboolean lines;
-    double slot;   /* width of one bar */
-    double factor; /* from the metric's unit to the one drawn */
+    gboolean lines, is_log;
+    double slot;    /* width of one bar */
+    double divisor; /* from the metric's unit to the one drawn */
 } Layout;
 
 static void
 layout_clear(Layout *layout)
 {
-    g_ptr_array_unref(layout->series);
-    g_ptr_array_unref(layout->axis_values);
+    sim_chart_names_clear(&layout->series);
+    sim_chart_names_clear(&layout->axis_values);
     g_array_unref(layout->x_of_value);
 }
 
@@ -31,8 +32,8 @@ axis_is_numeric(const Layout *layout, gboolean *ret_log)
 {
     double low = INFINITY, high = -INFINITY;
 
-    for (guint i = 0; i < layout->axis_values->len; i++) {
-        const char *text = layout->axis_values->pdata[i];
+    for (guint i = 0; i < layout->axis_values.list->len; i++) {
+        const char *text = layout->axis_values.list->pdata[i];
         char *end;
         double x = g_ascii_strtod(text, &end);
         if (*text == '\0' || *end != '\0' || !isfinite(x))
@@ -61,26 +62,26 @@ static const char *
 layout_init(Layout *layout, const SimTable *summary, const SimChartSource *source, guint metric_column,
             const char *metric)
 {
-    gboolean is_log = FALSE;
-
     sim_chart_rows_init(&layout->rows, source, summary);
-    layout->series = g_ptr_array_new_with_free_func(g_free);
-    layout->axis_values = g_ptr_array_new_with_free_func(g_free);
+    sim_chart_names_init(&layout->series);
+    sim_chart_names_init(&layout->axis_values);
     layout->x_of_value = g_array_new(FALSE, FALSE, sizeof(double));
     for (guint row = 0; row < sim_table_n_rows(summary); row++) {
         g_autofree char *label = sim_chart_rows_label(&layout->rows, row, FALSE);
         if (!g_str_equal(sim_table_cell(summary, row, metric_column), metric))
             continue;
-        sim_chart_index_of(layout->series, label);
-        sim_chart_index_of(layout->axis_values, sim_chart_rows_axis_value(&layout->rows, row));
+        sim_chart_names_add(&layout->series, label);
+        sim_chart_names_add(&layout->axis_values, sim_chart_rows_axis_value(&layout->rows, row));
     }
-    layout->lines = axis_is_numeric(layout, &is_log) && layout->axis_values->len >= MIN_VALUES_FOR_LINES;
-    layout->slot = layout->series->len > 0 ? GROUP_WIDTH / layout->series->len : GROUP_WIDTH;
-    for (guint i = 0; i < layout->axis_values->len; i++) {
-        double x = layout->lines ? g_ascii_strtod(layout->axis_values->pdata[i], NULL) : (double) i;
+    layout->is_log = FALSE;
+    layout->lines = axis_is_numeric(layout, &layout->is_log) && layout->axis_values.list->len >= MIN_VALUES_FOR_LINES;
+    layout->is_log &= layout->lines;
+    layout->slot = layout->series.list->len > 0 ? GROUP_WIDTH / layout->series.list->len : GROUP_WIDTH;
+    for (guint i = 0; i < layout->axis_values.list->len; i++) {
+        double x = layout->lines ? g_ascii_strtod(layout->axis_values.list->pdata[i], NULL) : (double) i;
         g_array_append_val(layout->x_of_value, x);
     }
-    return !layout->lines ? "bars" : is_log ? "log-lines" : "lines";
+    return !layout->lines ? "bars" : layout->is_log ? "log-lines" : "lines";
 }
 
 static double
@@ -88,7 +89,7 @@ layout_x(const Layout *layout, guint series, guint axis_value)
 {
     double x = g_array_index(layout->x_of_value, double, axis_value);
 
-    return layout->lines ? x : x + (series - (layout->series->len - 1) / 2.0) * layout->slot;
+    return layout->lines ? x : x + (series - (layout->series.list->len - 1) / 2.0) * layout->slot;
 }
 
 static gboolean
@@ -101,23 +102,25 @@ put_series(SimChartDrawing *drawing, const Layout *layout, guint series, guint m
 
     if (half_width < 0)
         return FALSE;
-    sim_chart_put_text(drawing, layout->series->pdata[series], '\t');
+    sim_chart_put_text(drawing, layout->series.list->pdata[series], '\t');
     g_string_append(drawing->data, "label\tmean\n");
     for (guint row = 0; row < sim_table_n_rows(summary); row++) {
         g_autofree char *label = sim_chart_rows_label(&layout->rows, row, FALSE);
         const char *axis_value = sim_chart_rows_axis_value(&layout->rows, row);
         double m, h, x;
+        guint value;
 
         if (!g_str_equal(sim_table_cell(summary, row, metric_column), metric) ||
-            !g_str_equal(label, layout->series->pdata[series]))
+            !g_str_equal(label, layout->series.list->pdata[series]) ||
+            !sim_chart_names_find(&layout->axis_values, axis_value, &value))
             continue;
         if (!sim_chart_number(summary, row, (guint) mean, &m, error) ||
             !sim_chart_number(summary, row, (guint) half_width, &h, error))
             return FALSE;
-        x = layout_x(layout, series, sim_chart_index_of(layout->axis_values, axis_value));
+        x = layout_x(layout, series, value);
         sim_chart_put_real(drawing, x, '\t');
         sim_chart_put_text(drawing, axis_value, '\t');
-        sim_chart_put_real(drawing, m * layout->factor, '\n');
+        sim_chart_put_real(drawing, m / layout->divisor, '\n');
         if (isfinite(m) && isfinite(h))
             g_array_append_vals(intervals, (const double[]){x, m, m - h, m + h}, 4);
     }
@@ -133,7 +136,7 @@ put_intervals(SimChartDrawing *drawing, const Layout *layout, const GArray *inte
         return FALSE;
     g_string_append(drawing->data, "x\tmean\tlow\thigh\n");
     for (guint i = 0; i < intervals->len; i++)
-        sim_chart_put_real(drawing, g_array_index(intervals, double, i) * (i % 4 == 0 ? 1 : layout->factor),
+        sim_chart_put_real(drawing, g_array_index(intervals, double, i) / (i % 4 == 0 ? 1 : layout->divisor),
                            i % 4 == 3 ? '\n' : '\t');
     sim_chart_end_block(drawing);
     return TRUE;
@@ -165,12 +168,11 @@ put_published(SimChartDrawing *drawing, SimChartSource *source, const Layout *la
         if (!g_str_equal(sim_table_cell(comparison, row, (guint) c_metric), metric) ||
             g_str_has_prefix(sim_table_cell(comparison, row, (guint) c_unit), "x ") ||
             !sim_table_cell_real(comparison, row, (guint) c_value, &value) ||
-            !g_ptr_array_find_with_equal_func(layout->series, label, g_str_equal, &series) ||
-            !g_ptr_array_find_with_equal_func(layout->axis_values, sim_chart_rows_axis_value(&rows, row), g_str_equal,
-                                              &axis_value))
+            !sim_chart_names_find(&layout->series, label, &series) ||
+            !sim_chart_names_find(&layout->axis_values, sim_chart_rows_axis_value(&rows, row), &axis_value))
             continue;
         sim_chart_put_real(drawing, layout_x(layout, series, axis_value), '\t');
-        sim_chart_put_real(drawing, value * layout->factor, '\n');
+        sim_chart_put_real(drawing, value / layout->divisor, '\n');
         any = TRUE;
     }
     if (any)
@@ -180,14 +182,30 @@ put_published(SimChartDrawing *drawing, SimChartSource *source, const Layout *la
     return any;
 }
 
+static double
+place_on_page(const Layout *layout, guint axis_value)
+{
+    double x = g_array_index(layout->x_of_value, double, axis_value);
+
+    return layout->is_log ? log(x) : x;
+}
+
+/* Labels only where there is room, so that they do not run into each other. */
 static void
 put_axis(SimChartDrawing *drawing, const SimChartSource *source, const Layout *layout)
 {
+    guint n = layout->axis_values.list->len;
+    double room = n > 0 ? fabs(place_on_page(layout, n - 1) - place_on_page(layout, 0)) / MAX_TICS : 0;
+    double last = -INFINITY;
+
     g_string_append(drawing->data, "x\tlabel\n");
-    for (guint i = 0; i < layout->axis_values->len; i++) {
+    for (guint i = 0; i < n; i++) {
+        if (fabs(place_on_page(layout, i) - last) < room)
+            continue;
+        last = place_on_page(layout, i);
         sim_chart_put_real(drawing, g_array_index(layout->x_of_value, double, i), '\t');
         /* Without an axis the tic still needs a label, or gnuplot numbers the bars' places. */
-        sim_chart_put_text(drawing, *source->axis != '\0' ? layout->axis_values->pdata[i] : "all", '\n');
+        sim_chart_put_text(drawing, *source->axis != '\0' ? layout->axis_values.list->pdata[i] : "all", '\n');
     }
     sim_chart_end_block(drawing);
 }
@@ -207,19 +225,19 @@ sim_chart_prepare_throughput(SimChartSource *source, const SimChartSpec *spec, S
     if (column < 0 || sim_table_n_rows(summary) == 0)
         return FALSE;
     metric = spec->metric != NULL ? spec->metric : sim_table_cell(summary, 0, (guint) column);
-    y_label = sim_chart_scale(metric, largest_mean(summary, (guint) column, metric), &layout.factor);
+    y_label = sim_chart_scale(metric, largest_mean(summary, (guint) column, metric), &layout.divisor);
     style = layout_init(&layout, summary, source, (guint) column, metric);
-    if (layout.series->len == 0)
+    if (layout.series.list->len == 0)
         g_set_error(&inner, SIM_ERROR, SIM_ERROR_UNKNOWN_KEY, "no run recorded a metric '%s'", metric);
     put_axis(drawing, source, &layout);
-    for (guint s = 0; s < layout.series->len && inner == NULL; s++)
+    for (guint s = 0; s < layout.series.list->len && inner == NULL; s++)
         put_series(drawing, &layout, s, (guint) column, metric, intervals, &inner);
     has_intervals = put_intervals(drawing, &layout, intervals);
     has_published = inner == NULL && put_published(drawing, source, &layout, metric, &inner);
     sim_chart_add_arg(drawing, "%s", source->axis);
     sim_chart_add_arg(drawing, "%s", y_label);
     sim_chart_add_arg(drawing, "%s", style);
-    sim_chart_add_arg(drawing, "%u", layout.series->len);
+    sim_chart_add_arg(drawing, "%u", layout.series.list->len);
     sim_chart_add_arg(drawing, "%d", has_intervals);
     sim_chart_add_arg(drawing, "%d", has_published);
     layout_clear(&layout);

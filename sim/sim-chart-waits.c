@@ -75,7 +75,7 @@ put_curve(SimChartDrawing *drawing, const char *name, const GArray *buckets)
         if (i + 1 < buckets->len && bucket->upper_ns == g_array_index(buckets, Bucket, i + 1).upper_ns)
             continue;
         if (bucket->upper_ns > 0 && above > 0)
-            g_string_append_printf(rows, "%s\t%s\n", sim_format_real(x, bucket->upper_ns * 1e-9),
+            g_string_append_printf(rows, "%s\t%s\n", sim_format_real(x, bucket->upper_ns / 1e9),
                                    sim_format_real(y, above / total));
     }
     any = rows->len > 0;
@@ -110,26 +110,27 @@ waits_init(Waits *waits, SimChartSource *source, const SimChartSpec *spec, GErro
 gboolean
 sim_chart_prepare_waits(SimChartSource *source, const SimChartSpec *spec, SimChartDrawing *drawing, GError **error)
 {
-    g_autoptr(GPtrArray) curves = g_ptr_array_new_with_free_func(g_free);
+    g_auto(SimChartNames) curves = {0};
     Waits waits;
     guint n_drawn = 0;
 
     if (!waits_init(&waits, source, spec, error))
         return FALSE;
+    sim_chart_names_init(&curves);
     for (guint row = 0; row < sim_table_n_rows(waits.rows.table); row++) {
         g_autofree char *label = sim_chart_rows_label(&waits.rows, row, FALSE);
         if (row_is_shown(&waits, row))
-            sim_chart_index_of(curves, label);
+            sim_chart_names_add(&curves, label);
     }
-    if (curves->len == 0) {
+    if (curves.list->len == 0) {
         g_set_error(error, SIM_ERROR, SIM_ERROR_UNKNOWN_KEY, "no run recorded a lock '%s'", spec->metric);
         return FALSE;
     }
-    for (guint c = 0; c < curves->len && n_drawn < MAX_CURVES; c++) {
-        g_autoptr(GArray) buckets = gather(&waits, curves->pdata[c], error);
+    for (guint c = 0; c < curves.list->len && n_drawn < MAX_CURVES; c++) {
+        g_autoptr(GArray) buckets = gather(&waits, curves.list->pdata[c], error);
         if (buckets == NULL)
             return FALSE;
-        n_drawn += put_curve(drawing, curves->pdata[c], buckets);
+        n_drawn += put_curve(drawing, curves.list->pdata[c], buckets);
     }
     if (waits.rows.axis >= 0)
         sim_chart_add_arg(drawing, "%s, at %s = %s", spec->metric != NULL ? spec->metric : "all locks", source->axis,

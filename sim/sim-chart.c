@@ -19,7 +19,6 @@ typedef struct {
 static const Kind kinds[] = {
 #include "sim-chart-list.h"
 };
-#undef SIM_CHART
 
 static const Kind *
 find_kind(const char *name)
@@ -37,7 +36,6 @@ check_kind(const char *kind, GError **error)
     static const char *const names[] = {
 #include "sim-chart-list.h"
         NULL};
-#undef SIM_CHART
     g_autofree char *all = NULL, *hint = NULL;
 
     if (find_kind(kind) != NULL)

@@ -43,6 +43,20 @@ sim_ci_paired(const double *a, const double *b, gsize n, double confidence, doub
     interval_of_moments(&moments, confidence, ret_mean, ret_half_width);
 }
 
+gsize
+sim_ci_first_precise(const double *values, gsize n_values, gsize n_min, double confidence, double precision)
+{
+    SimMoments moments = {0};
+    double mean, half_width;
+    for (gsize n = 1; n <= n_values; n++) {
+        sim_moments_add(&moments, values[n - 1]);
+        interval_of_moments(&moments, confidence, &mean, &half_width);
+        if (n >= n_min && half_width <= precision * fabs(mean))
+            return n;
+    }
+    return 0;
+}
+
 gboolean
 sim_ci_batch(const double *values, gsize n, gsize n_batches, double *ret_means)
 {

@@ -19,6 +19,11 @@ void sim_ci_mean(const double *values, gsize n, double confidence, double *ret_m
 void sim_ci_paired(const double *a, const double *b, gsize n, double confidence, double *ret_mean,
                    double *ret_half_width);
 
+/* Sequential stopping: the smallest n of n_min .. n_values whose first n values have a half-width within `precision` of
+ * the absolute mean; 0 when there is none. It looks at every n in turn, so the answer does not depend on how many
+ * values came at a time. Looking at the interval to decide when to stop makes it a little too narrow. */
+gsize sim_ci_first_precise(const double *values, gsize n_values, gsize n_min, double confidence, double precision);
+
 /* The t quantile behind them: |T| <= result with probability `confidence`; `degrees` of freedom > 0. */
 double sim_ci_t_quantile(double confidence, double degrees);
 

@@ -6,8 +6,8 @@
 #include "sim-plan.h"
 #include "sim-table.h"
 
-/* The engine's sub-commands: sim-cli-run.c (run, plot), sim-cli-show.c (check, show, list). Only here is anything
- * printed. */
+/* The engine's sub-commands: sim-cli-run.c (run, plot), sim-cli-show.c (check, show, list), sim-cli-sweep.c (plan,
+ * sweep, merge, export), sim-cli-query.c (query, compare). Only here is anything printed. */
 
 typedef struct {
     const SimExperiment *experiment;
@@ -20,6 +20,10 @@ int sim_cli_plot(const SimCli *cli, int argc, char **argv);
 int sim_cli_check(const SimCli *cli, int argc, char **argv);
 int sim_cli_show(const SimCli *cli, int argc, char **argv);
 int sim_cli_list(const SimCli *cli, int argc, char **argv);
+int sim_cli_plan(const SimCli *cli, int argc, char **argv);
+int sim_cli_sweep(const SimCli *cli, int argc, char **argv);
+int sim_cli_merge(const SimCli *cli, int argc, char **argv);
+int sim_cli_export(const SimCli *cli, int argc, char **argv);
 
 /* Prints "PROGRAM: message" and returns the exit status of the error. */
 int sim_cli_fail(const SimCli *cli, const GError *error);
@@ -29,6 +33,13 @@ int sim_cli_fail(const SimCli *cli, const GError *error);
  * more than max_words words. */
 gboolean sim_cli_parse(const SimCli *cli, char **argv, const GOptionEntry *entries, const char *usage,
                        const char *summary, guint min_words, guint max_words, char ***ret_words, GError **error);
+
+/* GOption does not know "-j8": splits it. Caller frees. */
+GStrv sim_cli_split_jobs(int argc, char **argv);
+/* SIM_ERROR_RANGE for an impossible -j. */
+gboolean sim_cli_check_jobs(const char *command, int n_workers, GError **error);
+/* From here on signals ask for a clean end; what is returned becomes non-zero then. */
+const gint *sim_cli_catch_signals(void);
 
 /* Path of a scenario given as a path or as the name of a shipped one; caller frees. SIM_ERROR_UNKNOWN_KEY with a hint
  * for a name that is not there. */

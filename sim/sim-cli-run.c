@@ -22,8 +22,8 @@ on_signal(int number)
 
 /* Signals ask for a clean end, also when they come twice, as they do when a wrapper passes one on that the terminal has
  * sent to all. What the caller ignores (nohup) stays ignored. */
-static void
-catch_signals(void)
+const gint *
+sim_cli_catch_signals(void)
 {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
 
@@ -33,6 +33,7 @@ catch_signals(void)
         if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
             sigaction(numbers[i], &action, NULL);
     }
+    return &interrupted;
 }
 
 typedef struct {
@@ -76,9 +77,8 @@ run_options_clear(RunOptions *options)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(RunOptions, run_options_clear)
 
-/* GOption does not know "-j8". Caller frees. */
-static GStrv
-split_jobs(int argc, char **argv)
+GStrv
+sim_cli_split_jobs(int argc, char **argv)
 {
     GPtrArray *words = g_ptr_array_new();
 
@@ -90,6 +90,15 @@ split_jobs(int argc, char **argv)
     }
     g_ptr_array_add(words, NULL);
     return (GStrv) g_ptr_array_free(words, FALSE);
+}
+
+gboolean
+sim_cli_check_jobs(const char *command, int n_workers, GError **error)
+{
+    if (n_workers >= 1 && n_workers <= 4096)
+        return TRUE;
+    g_set_error(error, SIM_ERROR, SIM_ERROR_RANGE, "%s: -j %d: must lie between 1 and 4096", command, n_workers);
+    return FALSE;
 }
 
 static gboolean
@@ -107,17 +116,13 @@ parse_run(const SimCli *cli, int argc, char **argv, RunOptions *options, char **
         {"quiet", 'q', 0, G_OPTION_ARG_NONE, &options->quiet, "No progress on standard error", NULL},
         {"no-charts", 0, 0, G_OPTION_ARG_NONE, &options->no_charts, "Do not call gnuplot", NULL},
         {NULL}};
-    g_auto(GStrv) line = split_jobs(argc, argv);
+    g_auto(GStrv) line = sim_cli_split_jobs(argc, argv);
 
     options->n_workers = (int) g_get_num_processors();
-    if (!sim_cli_parse(cli, line, entries, "FILE|NAME",
-                       "Runs every point of a scenario, prints the key metrics and writes a result folder.", 1, 1,
-                       ret_words, error))
-        return FALSE;
-    if (options->n_workers >= 1 && options->n_workers <= 4096)
-        return TRUE;
-    g_set_error(error, SIM_ERROR, SIM_ERROR_RANGE, "run: -j %d: must lie between 1 and 4096", options->n_workers);
-    return FALSE;
+    return sim_cli_parse(cli, line, entries, "FILE|NAME",
+                         "Runs every point of a scenario, prints the key metrics and writes a result folder.", 1, 1,
+                         ret_words, error) &&
+           sim_cli_check_jobs("run", options->n_workers, error);
 }
 
 /* --seed and --replications are short names; given after --set, they win. Caller frees. */
@@ -143,10 +148,8 @@ print_results(const SimRuns *runs, const SimTable *comparison, const char *folde
 
     fputs(points, stdout);
     if (comparison != NULL) {
-        g_autoptr(SimTable) errors = sim_compare_errors(comparison);
         g_autofree char *figures = sim_compare_to_text(comparison);
-        g_autofree char *sums = sim_table_to_text(errors);
-        printf("\nPublished and simulated:\n%s\n%s", figures, sums);
+        printf("\nPublished and simulated:\n%s", figures);
     }
     printf("\nResults: %s\n", folder);
 }
@@ -211,7 +214,14 @@ sim_cli_run(const SimCli *cli, int argc, char **argv)
     sets = all_sets(&options);
     if (!sim_cli_load(cli, words[0], (const char *const *) sets, &plan, &published, &error))
         return sim_cli_fail(cli, error);
-    catch_signals();
+    if (sim_plan_n_axes(plan) > 1) {
+        g_set_error(
+            &error, SIM_ERROR, SIM_ERROR_MODEL,
+            "%s has %u axes, and a result folder holds one at most: use sweep --study FILE, or --set all but one",
+            words[0], sim_plan_n_axes(plan));
+        return sim_cli_fail(cli, error);
+    }
+    sim_cli_catch_signals();
     return run_study(cli, plan, published, &options);
 }
 
@@ -231,7 +241,7 @@ sim_cli_plot(const SimCli *cli, int argc, char **argv)
     manifest = sim_result_read_manifest(words[0], &error);
     if (manifest == NULL)
         return sim_cli_fail(cli, error);
-    catch_signals();
+    sim_cli_catch_signals();
     charts = g_build_filename(words[0], CHARTS, NULL);
     folder = sim_folder_begin(charts, &error);
     if (folder == NULL || !sim_chart_draw(words[0], scripts, folder->draft, &interrupted, &n_charts, &error) ||

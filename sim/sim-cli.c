@@ -24,6 +24,10 @@ static const Builtin builtins[] = {
     {"check", "check scenarios without running them", sim_cli_check},
     {"show", "print every effective value of a scenario and where it comes from", sim_cli_show},
     {"list", "list the shipped scenarios", sim_cli_list},
+    {"plan", "print the points of a sweep, their count and an estimate of time", sim_cli_plan},
+    {"sweep", "run a scenario into a study file; goes on where it was stopped", sim_cli_sweep},
+    {"merge", "join the shards of a study", sim_cli_merge},
+    {"export", "write a table of a study as text", sim_cli_export},
     {"plot", "redraw the charts of a result folder", sim_cli_plot},
 };
 

@@ -4,11 +4,10 @@
 
 #include "sim-experiment.h"
 
-/* A sub-command that a program adds to the engine's own (run, check, show, list, plot). `main` gets the arguments
+/* A sub-command that a program adds to the engine's own (sim-cli-private.h). `main` gets the arguments
  * from its own name on and returns the exit status: 0, 1 failure, 2 usage, 130 interrupted. A row named "list WORD"
  * answers `PROGRAM list WORD`. */
-typedef struct
-{
+typedef struct {
     const char *name;
     const char *summary; /* one line for --help */
     int (*main)(int argc, char **argv);

@@ -317,31 +317,48 @@ column_is_empty(const SimTable *table, guint column)
     return TRUE;
 }
 
-char *
-sim_compare_to_text(const SimTable *comparison)
+/* Four digits for numbers; texts, and words that look like numbers but name something, as they are. */
+static void
+put_rounded(SimTable *rounded, const SimTable *table, guint row, guint column, gboolean is_number)
+{
+    char buffer[G_ASCII_DTOSTR_BUF_SIZE];
+    double value;
+
+    if (is_number && sim_table_cell_real(table, row, column, &value))
+        sim_table_put_text(rounded, g_ascii_formatd(buffer, sizeof buffer, "%.4g", value));
+    else
+        sim_table_put_text(rounded, sim_table_cell(table, row, column));
+}
+
+static char *
+rounded_text(const SimTable *table, const char *first_number, const char *last_number)
 {
     g_autoptr(GPtrArray) columns = g_ptr_array_new_with_free_func(g_free);
     g_autoptr(SimTable) rounded = NULL;
-    guint n_columns = sim_table_n_columns(comparison);
-    guint first_number = (guint) sim_table_find_column(comparison, "published");
+    int first = sim_table_find_column(table, first_number), last = sim_table_find_column(table, last_number);
 
-    for (guint c = 0; c < n_columns; c++)
-        if (!column_is_empty(comparison, c))
-            sim_columns_add(columns, sim_table_columns(comparison)[c]);
+    for (guint c = 0; c < sim_table_n_columns(table); c++)
+        if (!column_is_empty(table, c))
+            sim_columns_add(columns, sim_table_columns(table)[c]);
     if (columns->len == 0)
-        return g_strdup("no published figures\n");
+        return g_strdup("");
     g_ptr_array_add(columns, NULL);
-    rounded = sim_table_new("comparison", (const char *const *) columns->pdata);
-    for (guint row = 0; row < sim_table_n_rows(comparison); row++) {
+    rounded = sim_table_new(sim_table_name(table), (const char *const *) columns->pdata);
+    for (guint row = 0; row < sim_table_n_rows(table); row++) {
         for (guint c = 0; columns->pdata[c] != NULL; c++) {
-            guint from = (guint) sim_table_find_column(comparison, columns->pdata[c]);
-            char buffer[G_ASCII_DTOSTR_BUF_SIZE];
-            double value;
-            if (from >= first_number && sim_table_cell_real(comparison, row, from, &value))
-                sim_table_put_text(rounded, g_ascii_formatd(buffer, sizeof buffer, "%.4g", value));
-            else
-                sim_table_put_text(rounded, sim_table_cell(comparison, row, from));
+            int from = sim_table_find_column(table, columns->pdata[c]);
+            put_rounded(rounded, table, row, (guint) from, from >= first && from <= last);
         }
     }
     return sim_table_to_text(rounded);
+}
+
+char *
+sim_compare_to_text(const SimTable *comparison)
+{
+    g_autoptr(SimTable) errors = sim_compare_errors(comparison);
+    g_autofree char *figures = rounded_text(comparison, "published", "vs_base_half_width");
+    g_autofree char *sums = rounded_text(errors, "rms_relative_error", "rms_relative_error");
+
+    return g_strdup_printf("%s\n%s", figures, sums);
 }

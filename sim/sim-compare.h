@@ -24,7 +24,8 @@ SimTable *sim_compare(const SimTable *published, const SimRuns *runs);
  * square of simulated / published - 1. */
 SimTable *sim_compare_errors(const SimTable *comparison);
 
-/* The comparison for people: rounded numbers, without the columns that are empty all the way; caller frees. */
+/* The comparison and its errors for people: rounded numbers, without the columns that are empty all the way; caller
+ * frees. */
 char *sim_compare_to_text(const SimTable *comparison);
 
 #endif

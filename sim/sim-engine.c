@@ -68,6 +68,26 @@ sim_engine_add_fiber(SimEngine *engine, guint32 id, void (*body)(SimAgent *), vo
     return agent;
 }
 
+/* Beyond the second-level cache (some thousand agents) each turn would begin with a miss of the agent, then of its stack.
+ * `agent` has just got its new wake-up, which changed who comes next in its part of the tree: the agent is fetched some
+ * 16 turns ahead, and its stack, whose address must be there by then, some 8. GCC takes a function that only prefetches
+ * for one without effect and drops the calls that it has not inlined early. */
+static G_ALWAYS_INLINE inline void
+prefetch_agent(const SimEngine *engine, const SimAgent *agent)
+{
+    __builtin_prefetch(&engine->agents[sim_tree_coming_slot(&engine->tree, agent->id, 4)], 1);
+}
+
+static G_ALWAYS_INLINE inline void
+prefetch_stack(const SimEngine *engine, const SimAgent *agent)
+{
+    const char *stack = engine->agents[sim_tree_coming_slot(&engine->tree, agent->id, 3)].fiber.stack_pointer;
+
+    __builtin_prefetch(stack, 1);
+    __builtin_prefetch(stack + 64, 1);
+    __builtin_prefetch(stack + 128, 1);
+}
+
 /* The running fiber sets its own wake-up to `key` and goes on only if it is the earliest of all. */
 void
 sim__yield(SimEngine *engine, SimAgent *agent, SimTime key)
@@ -76,6 +96,8 @@ sim__yield(SimEngine *engine, SimAgent *agent, SimTime key)
     SimAgent *next = &engine->agents[sim_tree_min_slot(&engine->tree)];
     SimTime next_time = sim_tree_min_key(&engine->tree);
 
+    prefetch_agent(engine, agent);
+    prefetch_stack(engine, agent);
     if (G_UNLIKELY(next_time > engine->until)) {
         engine->horizon = HORIZON_UNKNOWN;
         sim_fiber_switch(&agent->fiber, &engine->main);
@@ -101,6 +123,7 @@ sim_engine_run(SimEngine *engine, SimTime until)
         if (agent->step) {
             sim__note_event(engine, agent);
             agent->step(engine, agent);
+            prefetch_agent(engine, agent);
         } else {
             engine->horizon = HORIZON_UNKNOWN;
             sim_fiber_switch(&engine->main, &agent->fiber);

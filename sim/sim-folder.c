@@ -96,7 +96,7 @@ write_all(int fd, const char *bytes, gsize length)
         bytes += n;
         length -= (gsize) n;
     }
-    return fsync(fd) == 0;
+    return TRUE;
 }
 
 gboolean
@@ -124,16 +124,16 @@ sim_folder_write(SimFolder *folder, const char *name, const char *bytes, gsize l
     return ok || fail_errno(shown, code, error);
 }
 
-static void
-sync_folder(const char *path)
+/* One call for all files of the draft: a study may have ten thousand. Returns 0 or an errno value. */
+static int
+sync_all(const char *path)
 {
     int fd = g_open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+    int code = fd < 0 || syncfs(fd) != 0 ? errno : 0;
 
-    /* Not every file system can sync a folder; its files are safe already. */
-    if (fd >= 0) {
-        (void) fsync(fd);
+    if (fd >= 0)
         close(fd);
-    }
+    return code;
 }
 
 /* Returns 0 or an errno value. Afterwards the old content, if any, is under the draft's name. */
@@ -168,13 +168,14 @@ gboolean
 sim_folder_commit(SimFolder *folder, GError **error)
 {
     g_autofree char *parent = g_path_get_dirname(folder->target);
-    int code;
+    int code = sync_all(folder->draft);
 
-    sync_folder(folder->draft);
-    code = swap_in(folder->draft, folder->target);
+    if (code == 0)
+        code = swap_in(folder->draft, folder->target);
     if (code != 0)
         return fail_errno(folder->target, code, error);
-    sync_folder(parent);
+    /* The new content is safe; when a crash undoes the renaming, the old one is still there. */
+    (void) sync_all(parent);
     sim_folder_remove(folder->draft);
     g_clear_pointer(&folder->draft, g_free);
     return TRUE;

@@ -13,9 +13,9 @@ typedef struct {
 
 /* Makes missing parents and the temporary sibling, so that an unwritable place is known before the work begins. */
 SimFolder *sim_folder_begin(const char *target, GError **error);
-/* Writes a file of the draft and forces it to the disk. `name` may have a sub-folder in front, which is made. */
+/* Writes a file of the draft. `name` may have a sub-folder in front, which is made. */
 gboolean sim_folder_write(SimFolder *folder, const char *name, const char *bytes, gsize length, GError **error);
-/* The draft becomes the target; what stood there is removed afterwards. */
+/* Forces the draft to the disk; then it becomes the target; what stood there is removed afterwards. */
 gboolean sim_folder_commit(SimFolder *folder, GError **error);
 /* Frees; an uncommitted draft is removed. */
 void sim_folder_free(SimFolder *folder);

@@ -4,9 +4,7 @@
 
 #include "sim-experiment.h"
 
-/* A plan is what a scenario file asks for: variants times axis values, each a fully resolved configuration. Layers
- * from low to high: schema defaults, the layer file, parents named by [scenario] extends, the file itself, the
- * [variant NAME], the [sweep] value, `--set`. */
+/* A plan is a whole design (sim-design.h) with every point resolved: for studies that fit into memory at once. */
 typedef struct _SimPlan SimPlan;
 
 /* Most points a plan may have. */
@@ -14,24 +12,27 @@ typedef struct _SimPlan SimPlan;
 
 #define SIM_SCENARIO_SUFFIX ".scenario"
 
-/* Loads the scenario at `path`. `sets` is NULL or a NULL-terminated list of "group.key=value". A --set of the swept
- * key leaves that one value on the axis. With an `experiment` (may be NULL) every point passes its check and its
- * list of starts before the plan is returned. `schema` and its tables outlive the plan. Errors: PARSE, UNKNOWN_KEY,
- * RANGE, MODEL, IO and what the check reports. */
+/* Loads the scenario at `path`; arguments as of sim_design_load(). With an `experiment` (may be NULL) every point
+ * passes its check and its list of starts before the plan is returned. Errors: PARSE, UNKNOWN_KEY, RANGE, MODEL, IO and
+ * what the check reports; that of the first point that is refused. */
 SimPlan *sim_plan_load(const SimSchema *schema, const char *path, const char *const *sets,
                        const SimExperiment *experiment, GError **error);
 void sim_plan_free(SimPlan *plan);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(SimPlan, sim_plan_free)
 
-/* What the accessors return is borrowed and lives as long as the plan. Points are numbered from 0, variant by
- * variant, within a variant along the axis. */
+/* What the accessors return is borrowed and lives as long as the plan. Points are numbered as in the design. */
 const char *sim_plan_name(const SimPlan *plan); /* file name without folder and ".scenario" */
 guint sim_plan_n_points(const SimPlan *plan);
 const SimConfig *sim_plan_config(const SimPlan *plan, guint point);
-const char *sim_plan_variant(const SimPlan *plan, guint point);    /* "base" when the file has no variants */
+const char *sim_plan_variant(const SimPlan *plan, guint point); /* "base" when the file has no variants */
+guint sim_plan_n_axes(const SimPlan *plan);
+/* Of the first axis, for what is drawn or compared along one. */
 const char *sim_plan_axis_key(const SimPlan *plan);                /* "machine.cpus"; "" without a sweep */
 const char *sim_plan_axis_value(const SimPlan *plan, guint point); /* canonical text; "" without a sweep */
-const char *sim_plan_label(const SimPlan *plan, guint point);      /* "base" or "base, machine.cpus = 4" */
+/* Of any axis. */
+const char *sim_plan_axis_key_at(const SimPlan *plan, guint axis);
+const char *sim_plan_axis_value_at(const SimPlan *plan, guint point, guint axis);
+const char *sim_plan_label(const SimPlan *plan, guint point); /* "base" or "base, machine.cpus = 4" */
 
 /* One *.scenario file of a folder. `problem` is NULL, or says why the file could not be read; title and question are
  * the file's own ones, "" when it has none. */

@@ -115,15 +115,16 @@ static void
 put_record_rows(SimTable *table, const SimPlan *plan, const SimRun *run, const SimTable *source, guint n_identity)
 {
     guint n_columns = sim_table_n_columns(table);
+    g_autofree int *from = g_new(int, n_columns);
 
+    for (guint c = n_identity; c < n_columns; c++)
+        from[c] = sim_table_find_column(source, sim_table_columns(table)[c]);
     for (guint row = 0; row < sim_table_n_rows(source); row++) {
         sim_point_put(plan, run->point, table);
         sim_table_put_int(table, run->replication);
         sim_table_put_text(table, run->start);
-        for (guint c = n_identity; c < n_columns; c++) {
-            int from = sim_table_find_column(source, sim_table_columns(table)[c]);
-            sim_table_put_text(table, from >= 0 ? sim_table_cell(source, row, (guint) from) : "");
-        }
+        for (guint c = n_identity; c < n_columns; c++)
+            sim_table_put_text(table, from[c] >= 0 ? sim_table_cell(source, row, (guint) from[c]) : "");
     }
 }
 

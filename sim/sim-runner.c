@@ -136,27 +136,25 @@ cells_new(const SimRuns *runs)
     return cells;
 }
 
-/* The fewest replications that are precise enough, 0 when those at hand are not. It looks at every number of them,
- * so it does not matter how many were run at a time. */
+/* The fewest replications that are precise enough, 0 when those at hand are not. */
 static guint
 enough_replications(const SimRuns *runs, const Cell *cell)
 {
+    const SimConfig *config = sim_plan_config(runs->plan, runs->runs[cell->first].point);
     g_autofree double *values = g_new(double, cell->n_started);
 
     for (guint n = 0; n < cell->n_started; n++) {
         const SimRecord *record = runs->runs[cell->first + n].record;
-        double mean, half_width;
-
         values[n] = sim_record_n_metrics(record) > 0 ? sim_record_metric(record, 0) : NAN;
-        if (n + 1 < SIM_RUNNER_MIN_REPLICATIONS)
-            continue;
-        sim_ci_mean(values, n + 1,
-                    sim_config_real(sim_plan_config(runs->plan, runs->runs[cell->first].point), "run", "confidence"),
-                    &mean, &half_width);
-        if (half_width <= cell->precision * fabs(mean))
-            return n + 1;
     }
-    return 0;
+    return (guint) sim_ci_first_precise(values, cell->n_started, SIM_RUNNER_MIN_REPLICATIONS,
+                                        sim_config_real(config, "run", "confidence"), cell->precision);
+}
+
+guint
+sim_runner_next_target(guint n_started, guint n_max)
+{
+    return MIN(n_max, n_started == 0 ? SIM_RUNNER_MIN_REPLICATIONS : n_started + n_started / 2);
 }
 
 /* How many replications of the cell should have been started by the end of the next round. */
@@ -167,11 +165,9 @@ next_target(const SimRuns *runs, Cell *cell)
         return cell->n_started;
     if (cell->precision == 0)
         return cell->n_max;
-    if (cell->n_started == 0)
-        return MIN(cell->n_max, SIM_RUNNER_MIN_REPLICATIONS);
-    cell->n_kept = enough_replications(runs, cell);
-    /* Half as many again keeps all workers busy without many runs in vain. */
-    return cell->n_kept > 0 ? cell->n_started : MIN(cell->n_max, cell->n_started + cell->n_started / 2);
+    if (cell->n_started > 0)
+        cell->n_kept = enough_replications(runs, cell);
+    return cell->n_kept > 0 ? cell->n_started : sim_runner_next_target(cell->n_started, cell->n_max);
 }
 
 static gboolean

@@ -9,6 +9,10 @@
 
 #define SIM_RUNNER_MIN_REPLICATIONS 5
 
+/* Sequential stopping goes by rounds: how many replications there should be after the next one. Half as many again
+ * keeps all workers busy without many runs in vain. */
+guint sim_runner_next_target(guint n_started, guint n_max);
+
 typedef struct {
     guint point;
     const char *start; /* a word of the point's run.starts, owned by the plan */

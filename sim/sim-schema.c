@@ -16,8 +16,14 @@ static const SimKeySpec structural_keys[] = {
     {"scenario", "extends", SIM_KEY_TEXT, NULL, TRUE, 0, 0, NULL,
      "Scenario file, relative to this one, whose values stand below this file's."},
     {"sweep", "variants", SIM_KEY_TEXT_LIST, NULL, TRUE, 0, 0, NULL, "The variants that run; all when absent."},
+    {"sweep", "design", SIM_KEY_CHOICE, "grid", FALSE, 0, 0, "grid|lhs|sobol",
+     "Every combination of the axes, or a Latin hypercube or Sobol sample of them."},
+    {"sweep", "samples", SIM_KEY_INT, NULL, TRUE, 1, 100000, NULL, "Samples a variant; for lhs and sobol only."},
+    {"sweep", "design_seed", SIM_KEY_INT, "1", FALSE, 0, INFINITY, NULL, "Seed of a sampled design."},
+    {"sweep", "zip", SIM_KEY_TEXT_LIST, NULL, TRUE, 0, 0, NULL,
+     "Axes that move together: key1 + key2, groups split by semicolons."},
     {"sweep", ANY_KEY, SIM_KEY_TEXT, NULL, TRUE, 0, 0, NULL,
-     "The axis: v1; v2; v3, or from:to:step, or log from:to:count."},
+     "An axis: v1; v2; v3, or from:to:step, or log from:to:count; for samples also from..to or log from..to."},
     {"variant *", ANY_KEY, SIM_KEY_TEXT, NULL, TRUE, 0, 0, NULL, "A value in force in this variant only."},
     {NULL}};
 

@@ -7,26 +7,20 @@
 #include <math.h>
 #include <string.h>
 
-static gboolean
-plan_has_axis(const SimPlan *plan)
-{
-    return *sim_plan_axis_key(plan) != '\0';
-}
-
 void
 sim_point_add_columns(const SimPlan *plan, GPtrArray *columns)
 {
     sim_columns_add(columns, "variant");
-    if (plan_has_axis(plan))
-        sim_columns_add(columns, sim_plan_axis_key(plan));
+    for (guint axis = 0; axis < sim_plan_n_axes(plan); axis++)
+        sim_columns_add(columns, sim_plan_axis_key_at(plan, axis));
 }
 
 void
 sim_point_put(const SimPlan *plan, guint point, SimTable *table)
 {
     sim_table_put_text(table, sim_plan_variant(plan, point));
-    if (plan_has_axis(plan))
-        sim_table_put_text(table, sim_plan_axis_value(plan, point));
+    for (guint axis = 0; axis < sim_plan_n_axes(plan); axis++)
+        sim_table_put_text(table, sim_plan_axis_value_at(plan, point, axis));
 }
 
 GPtrArray *
@@ -54,35 +48,56 @@ sim_runs_starts(const SimRuns *runs)
     return starts;
 }
 
+/* Runs are ordered by point. */
+static guint
+first_run_of(const SimRuns *runs, guint point)
+{
+    guint low = 0, high = runs->n_runs;
+
+    while (low < high) {
+        guint middle = low + (high - low) / 2;
+        if (runs->runs[middle].point < point)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 GArray *
 sim_runs_values(const SimRuns *runs, guint point, const char *start, const char *metric)
 {
     GArray *values = g_array_new(FALSE, FALSE, sizeof(double));
     double value;
 
-    for (guint i = 0; i < runs->n_runs; i++) {
+    for (guint i = first_run_of(runs, point); i < runs->n_runs && runs->runs[i].point == point; i++) {
         const SimRun *run = &runs->runs[i];
-        if (run->point == point && g_str_equal(run->start, start) &&
-            sim_record_find_metric(run->record, metric, &value))
+        if (g_str_equal(run->start, start) && sim_record_find_metric(run->record, metric, &value))
             g_array_append_val(values, value);
     }
     return values;
 }
 
 void
+sim_summarise(const double *values, gsize n, double confidence, SimSummary *ret_summary)
+{
+    SimSummary s = {.n = (guint) n, .sd = NAN, .min = NAN, .max = NAN};
+
+    sim_ci_mean(values, n, confidence, &s.mean, &s.half_width);
+    if (n >= 2)
+        s.sd = gsl_stats_sd(values, 1, n);
+    if (n >= 1)
+        gsl_stats_minmax(&s.min, &s.max, values, 1, n);
+    *ret_summary = s;
+}
+
+void
 sim_runs_summarise(const SimRuns *runs, guint point, const char *start, const char *metric, SimSummary *ret_summary)
 {
     g_autoptr(GArray) values = sim_runs_values(runs, point, start, metric);
-    const double *v = (const double *) values->data;
-    double confidence = sim_config_real(sim_plan_config(runs->plan, point), "run", "confidence");
-    SimSummary s = {.n = values->len, .sd = NAN, .min = NAN, .max = NAN};
 
-    sim_ci_mean(v, s.n, confidence, &s.mean, &s.half_width);
-    if (s.n >= 2)
-        s.sd = gsl_stats_sd(v, 1, s.n);
-    if (s.n >= 1)
-        gsl_stats_minmax(&s.min, &s.max, v, 1, s.n);
-    *ret_summary = s;
+    sim_summarise((const double *) values->data, values->len,
+                  sim_config_real(sim_plan_config(runs->plan, point), "run", "confidence"), ret_summary);
 }
 
 static void

@@ -15,7 +15,10 @@ typedef struct {
     double min, max;
 } SimSummary;
 
-/* Identity columns of a point: "variant", then the axis key if the plan has an axis. */
+/* `n` values of one metric; confidence in (0, 1). */
+void sim_summarise(const double *values, gsize n, double confidence, SimSummary *ret_summary);
+
+/* Identity columns of a point: "variant", then the key of each axis. */
 void sim_point_add_columns(const SimPlan *plan, GPtrArray *columns);
 void sim_point_put(const SimPlan *plan, guint point, SimTable *table);
 

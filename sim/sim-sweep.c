@@ -93,3 +93,73 @@ sim_sweep_expand(const SimKeySpec *spec, const char *text, GError **error)
         return fail(error, SIM_ERROR_RANGE, "more than " G_STRINGIFY(SIM_SWEEP_MAX_VALUES) " values");
     return g_steal_pointer(&values);
 }
+
+gboolean
+sim_sweep_is_interval(const SimKeySpec *spec, const char *text)
+{
+    gboolean is_number = spec->type == SIM_KEY_INT || spec->type == SIM_KEY_REAL || spec->type == SIM_KEY_TIME ||
+                         spec->type == SIM_KEY_SIZE;
+    return is_number && strstr(text, "..") != NULL;
+}
+
+static gboolean
+parse_end(const SimKeySpec *spec, const char *text, double *ret_value)
+{
+    gint64 whole = 0;
+    gboolean ok;
+
+    if (spec->type == SIM_KEY_REAL)
+        return sim_parse_real(text, ret_value, NULL);
+    ok = spec->type == SIM_KEY_INT    ? sim_parse_int(text, &whole, NULL)
+         : spec->type == SIM_KEY_TIME ? sim_parse_time(text, &whole, NULL)
+                                      : sim_parse_size(text, &whole, NULL);
+    if (ok)
+        *ret_value = (double) whole;
+    return ok;
+}
+
+gboolean
+sim_sweep_parse_interval(const SimKeySpec *spec, const char *text, SimSweepInterval *ret_interval, GError **error)
+{
+    SimSweepInterval interval = {.spec = spec, .is_log = g_str_has_prefix(text, "log ")};
+    const char *dots = strstr(text, "..");
+    const char *start = text + (interval.is_log ? 4 : 0);
+    g_autofree char *from = g_strstrip(g_strndup(start, (gsize) (dots - start)));
+    g_autofree char *to = g_strstrip(g_strdup(dots + 2));
+
+    if (!parse_end(spec, from, &interval.from) || !parse_end(spec, to, &interval.to)) {
+        fail(error, SIM_ERROR_PARSE,
+             "not an interval (allowed: from..to or log from..to, with units where the key has "
+             "them)");
+        return FALSE;
+    }
+    if (interval.from >= interval.to || (interval.is_log && interval.from <= 0)) {
+        fail(error, SIM_ERROR_RANGE, "an empty interval (allowed: from < to, and 0 < from for log)");
+        return FALSE;
+    }
+    *ret_interval = interval;
+    return TRUE;
+}
+
+char *
+sim_sweep_interval_text(const SimSweepInterval *interval, double position)
+{
+    char number[G_ASCII_DTOSTR_BUF_SIZE];
+    gboolean is_real = interval->spec->type == SIM_KEY_REAL;
+    /* A whole number n stands for [n, n + 1). */
+    double to = is_real ? interval->to : interval->to + 1;
+    double value = interval->is_log ? interval->from * pow(to / interval->from, position)
+                                    : interval->from + (to - interval->from) * position;
+
+    if (is_real) {
+        g_ascii_formatd(number, sizeof number, "%.6g", value);
+        return g_strdup(number);
+    }
+    value = CLAMP(floor(value), interval->from, interval->to);
+    g_ascii_formatd(number, sizeof number, "%.0f", value);
+    return g_strconcat(number,
+                       interval->spec->type == SIM_KEY_TIME   ? " ps"
+                       : interval->spec->type == SIM_KEY_SIZE ? " B"
+                                                              : "",
+                       NULL);
+}

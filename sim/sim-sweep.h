@@ -15,4 +15,19 @@
  * Errors: PARSE and RANGE, without place. The values themselves are not checked against the schema. */
 char **sim_sweep_expand(const SimKeySpec *spec, const char *text, GError **error);
 
+/* "from..to" and "log from..to" of INT, REAL, TIME and SIZE keys: an interval that a sampled design draws from. */
+typedef struct {
+    const SimKeySpec *spec;
+    gboolean is_log;
+    double from, to; /* in the base unit */
+} SimSweepInterval;
+
+gboolean sim_sweep_is_interval(const SimKeySpec *spec, const char *text);
+/* PARSE and RANGE (from >= to, or a log interval that does not lie above 0), without place. */
+gboolean sim_sweep_parse_interval(const SimKeySpec *spec, const char *text, SimSweepInterval *ret_interval,
+                                  GError **error);
+/* The text of the value at a position in [0, 1). Whole numbers have equal shares of it (equal in the logarithm for
+ * log); REAL has six significant digits. Caller frees. */
+char *sim_sweep_interval_text(const SimSweepInterval *interval, double position);
+
 #endif

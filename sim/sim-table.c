@@ -131,8 +131,8 @@ sim_columns_add(GPtrArray *columns, const char *name)
     g_ptr_array_add(columns, g_strdup(name));
 }
 
-static void
-append_cell(GString *out, const char *text, char after)
+void
+sim_table_append_cell(GString *out, const char *text, char after)
 {
     for (const char *c = text; *c != '\0'; c++) {
         switch (*c) {
@@ -161,14 +161,14 @@ sim_table_to_tsv(const SimTable *table)
     GString *out = g_string_sized_new(table->text->len + 256);
 
     for (guint c = 0; c < table->n_columns; c++)
-        append_cell(out, table->columns->pdata[c], c + 1 < table->n_columns ? '\t' : '\n');
+        sim_table_append_cell(out, table->columns->pdata[c], c + 1 < table->n_columns ? '\t' : '\n');
     for (guint r = 0; r < sim_table_n_rows(table); r++)
         for (guint c = 0; c < table->n_columns; c++)
-            append_cell(out, sim_table_cell(table, r, c), c + 1 < table->n_columns ? '\t' : '\n');
+            sim_table_append_cell(out, sim_table_cell(table, r, c), c + 1 < table->n_columns ? '\t' : '\n');
     return out;
 }
 
-/* Undoes append_cell in place. */
+/* Undoes sim_table_append_cell in place. */
 static gboolean
 unescape_cell(char *cell)
 {
@@ -265,8 +265,8 @@ parse_row(SimTable *table, char *line, GError **error)
     return TRUE;
 }
 
-static SimTable *
-parse_text(const char *path, char *text, GError **error)
+SimTable *
+sim_table_parse(const char *path, char *text, GError **error)
 {
     g_autoptr(SimTable) table = NULL;
     char *line = g_str_has_prefix(text, "\xEF\xBB\xBF") ? text + 3 : text;
@@ -308,7 +308,7 @@ sim_table_read(const char *path, GError **error)
         g_set_error(error, SIM_ERROR, SIM_ERROR_PARSE, "%s: not UTF-8 text", path);
         return NULL;
     }
-    return parse_text(path, text, error);
+    return sim_table_parse(path, text, error);
 }
 
 /* Numbers stand to the right, so that magnitudes can be compared by eye. */

@@ -24,11 +24,15 @@ gboolean sim_table_cell_real(const SimTable *table, guint row, guint column, dou
 /* Appends `name` to a NULL-terminated array under construction unless it is in it already: the union of columns. */
 void sim_columns_add(GPtrArray *columns, const char *name);
 
+/* Appends one cell of the file form, then `after`. */
+void sim_table_append_cell(GString *out, const char *text, char after);
 /* The file's bytes; caller frees. */
 GString *sim_table_to_tsv(const SimTable *table);
 /* SIM_ERROR_IO when the file cannot be read, SIM_ERROR_PARSE with "PATH:LINE: " in front when it is not of the form
  * above. A byte order mark and CRLF line ends, which editors leave behind, are accepted. */
 SimTable *sim_table_read(const char *path, GError **error);
+/* The same from NUL-terminated text, which is overwritten; `path` is for messages and becomes the table's name. */
+SimTable *sim_table_parse(const char *path, char *text, GError **error);
 
 /* Plain text in aligned columns for a terminal, numbers to the right; caller frees. */
 char *sim_table_to_text(const SimTable *table);

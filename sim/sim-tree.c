@@ -9,6 +9,7 @@ sim_tree_init(SimTree *tree, guint32 n_slots)
     while (n < n_slots)
         n *= 2;
     tree->n_leaves = n;
+    tree->part_shift = (guint32) MAX(g_bit_nth_msf(n, -1) - SIM_TREE_PART_BITS, 0);
     /* Cache-line aligned, so that a pair of siblings never straddles two lines. */
     tree->node = g_aligned_alloc0(2 * (gsize) n, sizeof *tree->node, 64);
     for (guint32 i = 1; i < 2 * n; i++)

@@ -250,6 +250,7 @@ slub_new_slab(SlubCache *cache, MachCpu *cpu, gint node, gboolean this_node_only
             mach_fail(cpu, "the machine's memory is exhausted");
         return 0;
     }
+    sim_sync(cpu->engine, cpu->agent); /* nr_slabs is everybody's */
     id = slab_arena_take(&system->arena);
     slab = slub_slab(cache, id);
     slab->objects = slab->inuse = (guint16) (is_min ? geometry->min_objects : geometry->objects);
@@ -262,6 +263,8 @@ slub_new_slab(SlubCache *cache, MachCpu *cpu, gint node, gboolean this_node_only
     if (is_min)
         slub_count(cache, cpu, SLAB_STAT_ORDER_FALLBACK);
     mach_spend(cpu, costs->new_slab + slab->objects * costs->new_slab_object);
+    if (system->on_new_slab)
+        system->on_new_slab(cache, cpu, id, system->slab_data);
     return id;
 }
 
@@ -274,6 +277,9 @@ slub_discard(SlubCache *cache, MachCpu *cpu, SlabId id)
     guint order = slab->flags & SLAB_MIN_ORDER ? cache->geometry.min_order : cache->geometry.order;
 
     g_assert(slab->inuse == 0 && !(slab->flags & (SLAB_FROZEN | SLAB_ON_PARTIAL)));
+    if (system->on_discard)
+        system->on_discard(cache, cpu, id, system->slab_data);
+    sim_sync(cpu->engine, cpu->agent);
     cache->node[node].n_slabs--;
     slab_arena_give(&system->arena, id);
     mach_spend(cpu, cpu->machine->costs.discard_slab);

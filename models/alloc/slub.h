@@ -125,6 +125,10 @@ struct _SlubSystem {
     /* Tests put known answers here; NULL = the CPU's own stream. */
     guint32 (*draw)(void *data, guint32 n); /* uniform in 0 .. n-1 */
     void *draw_data;
+    /* Told of each new slab, before its objects are handed out, and of each discarded one; NULL = nobody. */
+    void (*on_new_slab)(SlubCache *cache, MachCpu *cpu, SlabId slab, void *data);
+    void (*on_discard)(SlubCache *cache, MachCpu *cpu, SlabId slab, void *data);
+    void *slab_data;
 };
 
 /* The generation of a release, NULL when it is not modelled. */

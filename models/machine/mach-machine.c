@@ -6,7 +6,9 @@
 static void
 init_cpu(Machine *machine, guint id, guint64 seed, guint64 replication)
 {
+    static const gboolean never = FALSE;
     const MachTopology *topology = machine->topology;
+    guint16 sibling = topology->cpu_sibling[id];
     MachCpu *cpu = &machine->cpu[id];
     g_autofree char *component = g_strdup_printf("cpu/%u", id);
     SimRng phase;
@@ -19,6 +21,7 @@ init_cpu(Machine *machine, guint id, guint64 seed, guint64 replication)
     cpu->mem_node = topology->node_mem[cpu->node];
     cpu->group = topology->cpu_group[id];
     cpu->agent->group = cpu->group;
+    cpu->sibling_is_busy = sibling == MACH_NO_CPU ? &never : &machine->cpu[sibling].is_busy;
     sim_rng_init(&cpu->rng, seed, replication, component, "allocator chances");
     sim_rng_init(&phase, seed, replication, component, "tick phase");
     /* Together still means that handling the tick begins within a microsecond. */
@@ -73,14 +76,6 @@ mach_machine_free(Machine *machine)
     g_aligned_free(machine->cpu);
     sim_engine_free(machine->engine);
     g_free(machine);
-}
-
-gboolean
-mach_sibling_is_busy(const MachCpu *cpu)
-{
-    guint16 sibling = cpu->machine->topology->cpu_sibling[cpu->id];
-
-    return sibling != MACH_NO_CPU && cpu->machine->cpu[sibling].is_busy;
 }
 
 static void

@@ -24,31 +24,42 @@ enum
 
 typedef struct
 {
-    guint64 grace_period; /* in which the callbacks were queued */
-    guint32 n_callbacks;
-} MachRcuSegment;
+    MachRcuFn fn;
+    void *data;
+} MachRcuKind;
 
-/* Callbacks of one CPU, oldest first, as two ring buffers. */
+/* The callbacks that were queued in one grace period. */
 typedef struct
 {
-    guint64 *callback; /* [capacity] kind and argument packed */
-    guint32 capacity, first, n_callbacks;
-    MachRcuSegment *segment; /* [n_segment_slots] */
-    guint32 n_segment_slots, first_segment, n_segments;
+    guint64 grace_period;
+    guint32 end; /* MachRcuQueue.tail behind them; unknown yet in the last segment */
+} MachRcuSegment;
+
+/* Callbacks of one CPU, oldest first, as two ring buffers whose lengths are powers of two. Positions count on for
+ * ever, modulo 2^32. */
+typedef struct
+{
+    guint64 *callback; /* [mask + 1] kind and argument packed */
+    guint32 mask, head, tail;
+    guint32 segment_mask, segment_head, segment_tail;
+    SimTime grace_period_end; /* of the last segment, whose grace period is */
+    guint64 grace_period;
+    MachRcuSegment *segment; /* [segment_mask + 1] */
 } MachRcuQueue;
 
 struct _MachCpu
 {
-    SimAgent *agent;
+    _Alignas(64) SimAgent *agent;
     SimEngine *engine;
     Machine *machine;
     guint16 id, node, mem_node, group;
     SimTime next_poll;       /* earliest of the next tick and the next checkpoint */
-    SimTime next_tick;
     guint next_checkpoint;
     gboolean is_busy;        /* shared: whether the sibling thread slows down */
-    SimRng rng;              /* the allocator's chances on this CPU */
-    MachRcuQueue rcu;
+    const gboolean *sibling_is_busy; /* that of the core's other thread; FALSE without one */
+    SimTime next_tick;
+    MachRcuQueue rcu; /* its front in a line of its own */
+    SimRng rng;       /* the allocator's chances on this CPU */
     void *task;              /* the workload's own state for this CPU */
 };
 
@@ -69,8 +80,7 @@ struct _Machine
     guint n_checkpoints;
     void (*on_checkpoint)(MachCpu *cpu, guint index, void *data); /* in order, on each CPU's own clock */
     void *on_checkpoint_data;
-    MachRcuFn rcu_fn[MACH_RCU_KINDS];
-    void *rcu_data[MACH_RCU_KINDS];
+    MachRcuKind rcu_kind[MACH_RCU_KINDS];
     guint n_rcu_kinds;
     const char *failure; /* why the run cannot go on (memory exhausted, ...); static text */
 };
@@ -101,7 +111,12 @@ mach_compute(MachCpu *cpu, SimTime duration, gboolean is_shared)
     cpu->agent->now += is_shared ? (SimTime) ((double) duration * cpu->machine->smt_slowdown) : duration;
 }
 
-gboolean mach_sibling_is_busy(const MachCpu *cpu);
+/* Whether the core's other thread computes. In order. */
+static inline gboolean
+mach_sibling_is_busy(const MachCpu *cpu)
+{
+    return *cpu->sibling_is_busy;
+}
 
 void mach__poll(MachCpu *cpu);
 
@@ -123,15 +138,26 @@ mach_is_over(const MachCpu *cpu)
 /* Registers what a kind of callback does; the number is for mach_call_rcu(). */
 guint mach_rcu_register(Machine *machine, MachRcuFn fn, void *data);
 
+void mach__rcu_prepare(MachCpu *cpu);
+
 /* call_rcu() on this CPU: the callback runs here, at the first tick after the grace period that follows the current
  * one (slub-facts D.5). Arguments are below 2^28; `second` may be 0. */
-void mach_call_rcu(MachCpu *cpu, guint kind, guint32 first, guint32 second);
+static inline void
+mach_call_rcu(MachCpu *cpu, guint kind, guint32 first, guint32 second)
+{
+    MachRcuQueue *queue = &cpu->rcu;
+
+    if (G_UNLIKELY(mach_now(cpu) >= queue->grace_period_end || queue->tail - queue->head > queue->mask))
+        mach__rcu_prepare(cpu);
+    queue->callback[queue->tail++ & queue->mask] =
+        (guint64) kind << 2 * MACH_RCU_ID_BITS | (guint64) second << MACH_RCU_ID_BITS | first;
+}
 
 /* Callbacks waiting on this CPU. */
 static inline guint32
 mach_rcu_n_pending(const MachCpu *cpu)
 {
-    return cpu->rcu.n_callbacks;
+    return cpu->rcu.tail - cpu->rcu.head;
 }
 
 /* A CPU that never comes to a poll again (it sleeps for ever): takes its remaining checkpoints now. */

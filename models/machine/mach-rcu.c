@@ -8,16 +8,17 @@
 
 enum
 {
+    SLOTS = 1024,
     SEGMENT_SLOTS = 8,
-    KIND_SHIFT = 2 * MACH_RCU_ID_BITS,
 };
 
 void
 mach_rcu_init(MachRcuQueue *queue)
 {
-    *queue = (MachRcuQueue){.capacity = 1024, .n_segment_slots = SEGMENT_SLOTS};
-    queue->callback = g_new(guint64, queue->capacity);
-    queue->segment = g_new(MachRcuSegment, queue->n_segment_slots);
+    /* Before the first callback no grace period has been looked at: the end of "-1" is the start of time. */
+    *queue = (MachRcuQueue){.mask = SLOTS - 1, .segment_mask = SEGMENT_SLOTS - 1, .grace_period = G_MAXUINT64};
+    queue->callback = g_new(guint64, SLOTS);
+    queue->segment = g_new(MachRcuSegment, SEGMENT_SLOTS);
 }
 
 void
@@ -40,93 +41,87 @@ grace_period_end(const Machine *machine, guint64 index)
     return (SimTime) (((double) index + 1 + offset) * (double) machine->grace_period);
 }
 
-static guint64
-grace_period_at(const Machine *machine, SimTime now)
-{
-    guint64 index = (guint64) (now / machine->grace_period);
-
-    if (now >= grace_period_end(machine, index))
-        return index + 1;
-    if (index > 0 && now < grace_period_end(machine, index - 1))
-        return index - 1;
-    return index;
-}
-
-/* The ring is full: unroll it into one twice as long. */
+/* A full ring: twice as long, with everything at its new place. */
 static void
 grow_callbacks(MachRcuQueue *queue)
 {
-    guint64 *callback = g_new(guint64, 2 * (gsize) queue->capacity);
+    guint32 mask = 2 * queue->mask + 1;
+    guint64 *callback = g_new(guint64, (gsize) mask + 1);
 
-    for (guint32 i = 0; i < queue->n_callbacks; i++)
-        callback[i] = queue->callback[(queue->first + i) % queue->capacity];
+    for (guint32 i = queue->head; i != queue->tail; i++)
+        callback[i & mask] = queue->callback[i & queue->mask];
     g_free(queue->callback);
     queue->callback = callback;
-    queue->capacity *= 2;
-    queue->first = 0;
+    queue->mask = mask;
 }
 
 static void
-add_segment(MachRcuQueue *queue, guint64 grace_period)
+grow_segments(MachRcuQueue *queue)
 {
-    if (queue->n_segments == queue->n_segment_slots) {
-        MachRcuSegment *segment = g_new(MachRcuSegment, 2 * (gsize) queue->n_segment_slots);
+    guint32 mask = 2 * queue->segment_mask + 1;
+    MachRcuSegment *segment = g_new(MachRcuSegment, (gsize) mask + 1);
 
-        for (guint32 i = 0; i < queue->n_segments; i++)
-            segment[i] = queue->segment[(queue->first_segment + i) % queue->n_segment_slots];
-        g_free(queue->segment);
-        queue->segment = segment;
-        queue->n_segment_slots *= 2;
-        queue->first_segment = 0;
-    }
-    queue->segment[(queue->first_segment + queue->n_segments) % queue->n_segment_slots] =
-        (MachRcuSegment){grace_period, 0};
-    queue->n_segments++;
+    for (guint32 i = queue->segment_head; i != queue->segment_tail; i++)
+        segment[i & mask] = queue->segment[i & queue->segment_mask];
+    g_free(queue->segment);
+    queue->segment = segment;
+    queue->segment_mask = mask;
 }
 
+/* Goes on in the grace period of `now`, with a segment of its own. */
+static void
+start_segment(MachRcuQueue *queue, const Machine *machine, SimTime now)
+{
+    queue->segment[(queue->segment_tail - 1) & queue->segment_mask].end = queue->tail;
+    while (now >= queue->grace_period_end)
+        queue->grace_period_end = grace_period_end(machine, ++queue->grace_period);
+    if (queue->segment_tail - queue->segment_head > queue->segment_mask)
+        grow_segments(queue);
+    queue->segment[queue->segment_tail++ & queue->segment_mask].grace_period = queue->grace_period;
+}
+
+/* A later grace period than that of the last callback, or no room. */
 void
-mach_call_rcu(MachCpu *cpu, guint kind, guint32 first, guint32 second)
+mach__rcu_prepare(MachCpu *cpu)
 {
     MachRcuQueue *queue = &cpu->rcu;
-    guint64 grace_period = grace_period_at(cpu->machine, mach_now(cpu));
-    guint32 last = (queue->first_segment + queue->n_segments - 1) % queue->n_segment_slots;
 
-    if (queue->n_segments == 0 || queue->segment[last].grace_period != grace_period) {
-        add_segment(queue, grace_period);
-        last = (queue->first_segment + queue->n_segments - 1) % queue->n_segment_slots;
-    }
-    if (queue->n_callbacks == queue->capacity)
+    if (mach_now(cpu) >= queue->grace_period_end)
+        start_segment(queue, cpu->machine, mach_now(cpu));
+    if (queue->tail - queue->head > queue->mask)
         grow_callbacks(queue);
-    queue->callback[(queue->first + queue->n_callbacks) % queue->capacity] =
-        (guint64) kind << KIND_SHIFT | (guint64) second << MACH_RCU_ID_BITS | first;
-    queue->n_callbacks++;
-    queue->segment[last].n_callbacks++;
+}
+
+/* Callbacks may queue new ones, but those belong to a later segment. */
+static void
+run_callbacks(MachCpu *cpu, guint32 end)
+{
+    const guint32 mask = (1u << MACH_RCU_ID_BITS) - 1;
+    Machine *machine = cpu->machine;
+    MachRcuQueue *queue = &cpu->rcu;
+
+    while (queue->head != end) {
+        guint64 callback = queue->callback[queue->head++ & queue->mask];
+        const MachRcuKind *kind = &machine->rcu_kind[callback >> 2 * MACH_RCU_ID_BITS];
+
+        mach_spend(cpu, machine->costs.rcu_callback);
+        kind->fn(cpu, callback & mask, callback >> MACH_RCU_ID_BITS & mask, kind->data);
+    }
 }
 
 void
 mach_rcu_run(MachCpu *cpu)
 {
-    const guint32 mask = (1u << MACH_RCU_ID_BITS) - 1;
-    Machine *machine = cpu->machine;
     MachRcuQueue *queue = &cpu->rcu;
     SimTime tick = mach_now(cpu);
 
-    while (queue->n_segments > 0) {
-        MachRcuSegment segment = queue->segment[queue->first_segment];
+    while (queue->segment_head != queue->segment_tail) {
+        MachRcuSegment segment = queue->segment[queue->segment_head & queue->segment_mask];
 
-        if (tick < grace_period_end(machine, segment.grace_period + 1))
+        if (tick < grace_period_end(cpu->machine, segment.grace_period + 1))
             break;
-        queue->first_segment = (queue->first_segment + 1) % queue->n_segment_slots;
-        queue->n_segments--;
-        for (guint32 i = 0; i < segment.n_callbacks; i++) {
-            guint64 callback = queue->callback[queue->first];
-            guint kind = (guint) (callback >> KIND_SHIFT);
-
-            queue->first = (queue->first + 1) % queue->capacity;
-            queue->n_callbacks--;
-            mach_spend(cpu, machine->costs.rcu_callback);
-            machine->rcu_fn[kind](cpu, callback & mask, callback >> MACH_RCU_ID_BITS & mask, machine->rcu_data[kind]);
-        }
+        queue->segment_head++;
+        run_callbacks(cpu, queue->segment_head == queue->segment_tail ? queue->tail : segment.end);
     }
 }
 
@@ -134,7 +129,6 @@ guint
 mach_rcu_register(Machine *machine, MachRcuFn fn, void *data)
 {
     g_assert(machine->n_rcu_kinds < MACH_RCU_KINDS);
-    machine->rcu_fn[machine->n_rcu_kinds] = fn;
-    machine->rcu_data[machine->n_rcu_kinds] = data;
+    machine->rcu_kind[machine->n_rcu_kinds] = (MachRcuKind){fn, data};
     return machine->n_rcu_kinds++;
 }

@@ -96,19 +96,18 @@ find_idle(const Sched *sched, const SchedCpu *near, const SchedTask *task)
     guint n_words = (domain->n_cpus + 63) / 64;
     SchedCpu *found = NULL;
 
-    /* The first word is visited twice: its upper bits first, the lower ones at the end. */
+    /* The first word comes again at the end, for its lower bits. */
     for (guint i = 0; i <= n_words; i++) {
         guint word = (near->domain_slot / 64 + i) % n_words;
         guint64 upper = ~G_GUINT64_CONSTANT(0) << near->domain_slot % 64;
-        guint64 bits = domain->idle[word] & (i == 0 ? upper : i == n_words ? ~upper : ~G_GUINT64_CONSTANT(0));
+        guint64 bits = domain->idle[word] & (i == 0 ? upper : ~G_GUINT64_CONSTANT(0));
 
         for (; bits; bits &= bits - 1) {
             SchedCpu *cpu = &sched->cpu[domain->cpu[word * 64 + (guint) __builtin_ctzll(bits)]];
-            guint16 sibling = sched->machine->topology->cpu_sibling[cpu->mach->id];
 
             if (!sched_is_allowed(sched, task, cpu->mach->id))
                 continue;
-            if (sibling >= sched->n_cpus || sched->cpu[sibling].n_runnable == 0)
+            if (cpu->sibling == MACH_NO_CPU || sched->cpu[cpu->sibling].n_runnable == 0)
                 return cpu;
             if (!found)
                 found = cpu;
@@ -155,6 +154,7 @@ sched_wake(SchedCpu *waker, SchedTask *task, gboolean is_sync)
     add_runnable(target, 1);
     rouse(target, mach_now(waker->mach) + config->idle_exit);
     mach_spend(waker->mach, config->wake_up);
+    sim_private(waker->mach->engine, waker->mach->agent);
 }
 
 /* Whether `queue` has a task that may run on `cpu`; `ret_previous` is the one before it, NULL for the first. */
@@ -199,6 +199,13 @@ pull_task(SchedCpu *cpu)
 }
 
 static void
+set_busy(SchedCpu *cpu, gboolean is_busy)
+{
+    cpu->mach->is_busy = is_busy;
+    cpu->sched->is_busy[cpu->mach->id] = is_busy != FALSE;
+}
+
+static void
 note_busy(SchedCpu *cpu)
 {
     if (cpu->busy)
@@ -217,7 +224,7 @@ rest(SchedCpu *cpu)
     if (cpu->sched->config.balances)
         until = MIN(until, from + cpu->sched->config.balance_interval);
     note_busy(cpu);
-    mach->is_busy = FALSE;
+    set_busy(cpu, FALSE);
     cpu->is_asleep = TRUE;
     if (until == SIM_TIME_MAX) {
         sim_block(mach->engine, mach->agent);
@@ -257,15 +264,17 @@ run_cpu(SimAgent *agent)
     SchedTask *task;
 
     while ((task = next_task(cpu))) {
-        cpu->mach->is_busy = TRUE;
+        set_busy(cpu, TRUE);
+        sched_note_sibling(cpu);
         task->state = SCHED_RUNNING;
         cpu->count[cpu->phase].switches++;
         mach_spend(cpu->mach, sched->config.context_switch);
+        sim_private(agent->engine, agent);
         cpu->slice_end = mach_now(cpu->mach) + sched->config.slice;
         sched->run(cpu, task);
     }
     sim_sync(agent->engine, agent);
-    cpu->mach->is_busy = FALSE;
+    set_busy(cpu, FALSE);
 }
 
 void
@@ -315,10 +324,12 @@ sched_new(Machine *machine, guint n_cpus, const SchedConfig *config, SchedRunFn 
     sched->data = data;
     sched->n_cpus = n_cpus;
     sched->cpu = g_aligned_alloc0(n_cpus, sizeof *sched->cpu, 64);
+    sched->is_busy = g_new0(guint8, n_cpus);
     for (guint i = 0; i < n_cpus; i++) {
         SchedCpu *cpu = &sched->cpu[i];
 
         cpu->mach = &machine->cpu[i];
+        cpu->sibling = machine->topology->cpu_sibling[i] < n_cpus ? machine->topology->cpu_sibling[i] : MACH_NO_CPU;
         cpu->sched = sched;
         sim_wake(machine->engine, sim_engine_add_fiber(machine->engine, i, run_cpu, cpu), 0);
     }
@@ -336,6 +347,7 @@ sched_free(Sched *sched)
         g_free(sched->domain[i].idle);
     }
     g_free(sched->domain);
+    g_free(sched->is_busy);
     g_aligned_free(sched->cpu);
     g_free(sched);
 }

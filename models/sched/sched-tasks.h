@@ -63,17 +63,18 @@ typedef struct {
 enum { SCHED_WARMUP, SCHED_MEASURED, SCHED_N_PHASES };
 
 struct _SchedCpu {
-    MachCpu *mach;
+    _Alignas(64) MachCpu *mach;
     Sched *sched;
+    SimTime slice_end;
     SchedTask *head, *tail; /* shared: runnable, not running */
     guint32 n_runnable;     /* shared: with the running one */
-    gboolean is_asleep;     /* shared: the fiber waits for sim_wake() or its timer */
+    guint32 phase;          /* index of `count` for what happens now */
+    gboolean is_shared;     /* what sched_note_sibling() found last; up to date when a task is started */
+    guint16 sibling;        /* MACH_NO_CPU without one that is scheduled */
     guint16 domain, domain_slot;
-    gboolean is_shared; /* the core's other thread computes: as of the last sched_sync() */
-    guint phase;        /* index of `count` for what happens now */
-    SimTime slice_end;
-    SimTime idle;  /* time spent without a task */
-    SimTime *busy; /* the owner's reading of the rest, up to date at each checkpoint; may be NULL */
+    gboolean is_asleep; /* shared: the fiber waits for sim_wake() or its timer */
+    SimTime idle;       /* time spent without a task */
+    SimTime *busy;      /* the owner's reading of the rest, up to date at each checkpoint; may be NULL */
     SchedCounts count[SCHED_N_PHASES];
 };
 
@@ -95,6 +96,7 @@ struct _Sched {
     SimTime measured_from; /* where SCHED_MEASURED begins */
     SchedCpu *cpu;         /* [n_cpus] */
     guint n_cpus;          /* CPUs 0 .. n_cpus - 1 are scheduled */
+    guint8 *is_busy;       /* [n_cpus] shared: as MachCpu.is_busy, close together */
     SchedDomain *domain;   /* [machine->topology->n_groups] */
     guint32 n_live;        /* shared: tasks that have not ended */
     SimTime ended_at;      /* when the last one ended, 0 before */
@@ -107,12 +109,17 @@ void sched_free(Sched *sched);
 /* Before the run: a runnable task at the tail of the queue of `cpu`, one of those it may run on. The caller owns it. */
 void sched_add_task(Sched *sched, SchedTask *task, guint cpu, guint first_cpu, guint n_allowed);
 
-/* Orders this CPU and notes whether its core is shared. */
 static inline void
 sched_sync(SchedCpu *cpu)
 {
     sim_sync(cpu->mach->engine, cpu->mach->agent);
-    cpu->is_shared = mach_sibling_is_busy(cpu->mach);
+}
+
+/* In order: notes whether the core's other thread runs a task, for mach_compute(). */
+static inline void
+sched_note_sibling(SchedCpu *cpu)
+{
+    cpu->is_shared = cpu->sibling != MACH_NO_CPU && cpu->sched->is_busy[cpu->sibling];
 }
 
 gboolean sched__put_back(SchedCpu *cpu, SchedTask *task);

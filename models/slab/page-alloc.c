@@ -222,8 +222,8 @@ drain(PageAllocator *pages, MachCpu *cpu, guint node, PagePcp *pcp, guint32 n_pa
         give_blocks(pages, cpu, node, n_blocks, n_freed, PAGE_LOCK_DRAIN);
 }
 
-/* To 6.6: nr_pcp_free(). Its free_factor came with 5.14, and the cliff of orders 1 to 3 with "mm/page_alloc: limit number
- * of high-order pages on PCP during bulk free" (5.18). */
+/* To 6.6: nr_pcp_free(). Its free_factor came with 5.14, and the cliff of orders 1 to 3 with "mm/page_alloc: limit
+ * number of high-order pages on PCP during bulk free" (5.18). */
 static guint32
 pages_to_drain_old(const PageAllocator *pages, PagePcp *pcp, guint order)
 {

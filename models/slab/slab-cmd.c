@@ -5,6 +5,7 @@
 
 #include "sim-error.h"
 #include "slab-debug.h"
+#include "slab-ext.h"
 #include "slab-listing.h"
 #include "slab-merge.h"
 #include "slab-old.h"
@@ -15,10 +16,10 @@
 
 /* Options as given; NULL and NOT_GIVEN mean not given. */
 typedef struct {
-    char *kernel, *page_size, *slub_debug, *among;
+    char *kernel, *page_size, *slub_debug, *among, *placement;
     gint n_cpus, n_present, pointer_bytes, min_objects, min_partial, max_partial, old_stage;
     GPtrArray *boot_parameters; /* slub_min_order=, slub_max_order=: their order counts */
-    gboolean slab_nomerge;
+    gboolean slab_nomerge, no_memcg, profiling;
     char **arguments;
 } Options;
 
@@ -39,6 +40,7 @@ options_clear(Options *options)
     g_free(options->page_size);
     g_free(options->slub_debug);
     g_free(options->among);
+    g_free(options->placement);
     g_ptr_array_unref(options->boot_parameters);
     g_strfreev(options->arguments);
 }
@@ -386,10 +388,16 @@ existing_caches(const SlabListing *listing, GArray *caches, GError **error)
     return TRUE;
 }
 
+static SlabMergeRules
+merge_rules(const Options *options)
+{
+    return (SlabMergeRules){.slab_nomerge = options->slab_nomerge, .hardened_usercopy = TRUE};
+}
+
 static void
 print_merging(const Options *options, const SlabGeometryEnv *env, const SlabCacheSpec *spec, const GArray *caches)
 {
-    const SlabMergeRules rules = {.slab_nomerge = options->slab_nomerge, .hardened_usercopy = TRUE};
+    const SlabMergeRules rules = merge_rules(options);
     const char *refusal = slab_merge_refusal(env, &rules, spec);
     gint into = slab_merge_find(env, &rules, spec, (const SlabMergeCache *) caches->data, caches->len);
 
@@ -403,6 +411,23 @@ print_merging(const Options *options, const SlabGeometryEnv *env, const SlabCach
         g_print("merging: no cache of %s fits\n", options->among);
     else
         g_print("merging: possible; --among FILE names the caches to look at\n");
+}
+
+static gboolean
+ext_rules(const Options *options, SlabExtRules *ret_rules, GError **error)
+{
+    static const char *const names[] = {"kernel", "array", "leftover", "rfc-v2"};
+
+    *ret_rules = SLAB_EXT_RULES_KERNEL;
+    for (guint i = 0; options->placement && i < G_N_ELEMENTS(names); i++)
+        if (g_str_equal(options->placement, names[i])) {
+            *ret_rules = (SlabExtRules) i;
+            return TRUE;
+        }
+    if (options->placement)
+        g_set_error(error, SIM_ERROR, SIM_ERROR_RANGE, "--placement: \"%s\" is none of kernel, array, leftover, rfc-v2",
+                    options->placement);
+    return options->placement == NULL;
 }
 
 /* The argument as a cache: NAME:SIZE, or the name of one of the existing caches. */
@@ -435,16 +460,22 @@ explain_argument(const Options *options, const char *argument, SlabListing *list
 {
     g_autoptr(GString) steps = g_string_new(NULL);
     g_autofree char *flags = NULL;
+    SlabExtSettings settings = {.memcg = !options->no_memcg, .profiling = options->profiling};
+    const SlabMergeRules merging = merge_rules(options);
     SlabCacheSpec spec;
     SlabGeometry geometry;
+    SlabExt ext;
     gboolean is_computed;
 
-    if (!spec_to_explain(options, argument, listing, caches, &spec, error))
+    if (!ext_rules(options, &settings.rules, error) ||
+        !spec_to_explain(options, argument, listing, caches, &spec, error))
         return FALSE;
     flags = slab_flags_to_text(spec.flags);
     g_print("%s: object_size %u, flags %s%s\n", spec.name, spec.object_size_bytes, flags,
             spec.has_ctor ? ", constructor" : "");
     is_computed = slab_geometry_explain(&listing->env, &spec, &geometry, steps, error);
+    if (is_computed)
+        slab_ext_compute(&listing->env, &settings, &merging, &spec, &geometry, &ext, steps);
     g_print("%s", steps->str);
     if (is_computed)
         print_merging(options, &listing->env, &spec, caches);
@@ -479,6 +510,10 @@ slab_cmd_explain(int argc, char **argv)
         {"among", 0, 0, G_OPTION_ARG_FILENAME, &options.among,
          "Listing or .caches file with the caches that exist: for merging, and to explain one of them by name", "FILE"},
         {"slab-nomerge", 0, 0, G_OPTION_ARG_NONE, &options.slab_nomerge, "Boot parameter", NULL},
+        {"no-memcg", 0, 0, G_OPTION_ARG_NONE, &options.no_memcg, "Without accounting of kernel memory", NULL},
+        {"profiling", 0, 0, G_OPTION_ARG_NONE, &options.profiling, "With memory allocation profiling (6.10)", NULL},
+        {"placement", 0, 0, G_OPTION_ARG_STRING, &options.placement,
+         "Of accounting data: kernel (default), array, leftover, rfc-v2", "RULES"},
         G_OPTION_ENTRY_NULL,
     };
     g_autoptr(GError) error = NULL;

@@ -242,6 +242,7 @@ lay_out(const SlabGeometryEnv *env, const SlabCacheSpec *spec, guint flags, Slab
             slab_step(steps, "size: + %u = %u, size asked of kmalloc", orig_size_bytes(env), size);
         }
     }
+    geometry->metadata_end_bytes = size;
     if (flags & SLAB_RED_ZONE) {
         guint left_pad = slab_round_up(pointer, geometry->align_bytes);
 
@@ -249,6 +250,7 @@ lay_out(const SlabGeometryEnv *env, const SlabCacheSpec *spec, guint flags, Slab
         slab_step(steps, "size: + %u + %u = %u, red zone behind, and padding in front of the next object", pointer,
                   left_pad, size);
     }
+    geometry->unaligned_bytes = size;
     geometry->size_bytes = slab_round_up(size, geometry->align_bytes);
     geometry->flags = flags;
     slab_step(steps, "size: %u, from %u in units of align %u", geometry->size_bytes, size, geometry->align_bytes);

@@ -47,6 +47,8 @@ typedef struct {
     guint align_bytes;
     guint size_bytes; /* s->size, the stride */
     guint inuse_bytes;
+    guint metadata_end_bytes; /* from the object's start: behind free pointer, tracks and orig_size */
+    guint unaligned_bytes;    /* the stride before it is rounded to the alignment */
     guint freeptr_offset_bytes;
     guint order, objects;         /* s->oo */
     guint min_order, min_objects; /* s->min: the fallback order and its objects */

@@ -21,6 +21,17 @@ is_full(const HackPipe *pipe)
 }
 
 static void
+queue_writer(HackPipe *pipe, HackChannel *channel, SchedTask *writer)
+{
+    writer->next = NULL;
+    if (channel->writers)
+        pipe->last_writer->next = writer;
+    else
+        channel->writers = writer;
+    pipe->last_writer = writer;
+}
+
+static void
 wake_one_writer(Hackbench *hack, SchedCpu *cpu, HackChannel *channel)
 {
     SchedTask *writer = channel->writers;
@@ -78,7 +89,8 @@ pipe_write(Hackbench *hack, SchedCpu *cpu, HackTask *task, HackChannel *channel)
 
     while (!(page = task->has_waited ? NULL : page_with_room(hack, pipe))) {
         if (is_full(pipe)) {
-            hack_block_writer(hack, cpu, task, channel, TRUE);
+            queue_writer(pipe, channel, &task->task);
+            hack_block_writer(hack, cpu, task);
             return FALSE;
         }
         if (pipe->spare_node != HACK_NO_NODE) {

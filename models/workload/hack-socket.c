@@ -50,11 +50,13 @@ socket_write(Hackbench *hack, SchedCpu *cpu, HackTask *task, HackChannel *channe
 
     if (channel->n_messages >= hack->limits.limit) {
         /* prepare_to_wait() puts the latest sleeper first. */
-        hack_block_writer(hack, cpu, task, channel, FALSE);
+        task->task.next = channel->writers;
+        channel->writers = &task->task;
+        hack_block_writer(hack, cpu, task);
         return FALSE;
     }
-    head = slub_alloc(hack->head_cache, mach);
-    data = slub_alloc(hack->data_cache, mach);
+    head = world_alloc_accounted(hack->world, hack->head_cache, mach);
+    data = world_alloc_accounted(hack->world, hack->data_cache, mach);
     sched_sync(cpu);
     g_assert(channel->n_messages < hack->limits.capacity);
     slot = channel->first + channel->n_messages++;
@@ -98,8 +100,8 @@ socket_read(Hackbench *hack, SchedCpu *cpu, HackTask *task, HackChannel *channel
     hack_level_add(hack, cpu, &hack->in_flight, -1);
     if (channel->writers && channel->n_messages <= hack->limits.wake_limit)
         wake_writers(hack, cpu, channel);
-    slub_free(hack->data_cache, cpu->mach, hack_message_data(message));
-    slub_free(hack->head_cache, cpu->mach, hack_message_head(message));
+    world_free_accounted(hack->world, hack->data_cache, cpu->mach, hack_message_data(message));
+    world_free_accounted(hack->world, hack->head_cache, cpu->mach, hack_message_head(message));
     count->frees++;
     count->same_cpu_frees += hack_message_cpu(message) == cpu->mach->id;
     return TRUE;

@@ -182,23 +182,11 @@ hack_level_add(Hackbench *hack, const SchedCpu *cpu, HackLevel *level, gint chan
 }
 
 void
-hack_block_writer(Hackbench *hack, SchedCpu *cpu, HackTask *task, HackChannel *channel, gboolean at_tail)
+hack_block_writer(Hackbench *hack, SchedCpu *cpu, HackTask *task)
 {
-    SchedTask *writer = &task->task;
-
     task->has_waited = TRUE;
-    if (at_tail && channel->writers) {
-        writer->next = NULL;
-        channel->last_writer->next = writer;
-        channel->last_writer = writer;
-    } else {
-        writer->next = channel->writers;
-        if (!channel->writers)
-            channel->last_writer = writer;
-        channel->writers = writer;
-    }
     hack_level_add(hack, cpu, &hack->blocked_writers, 1);
-    sched_sleep(cpu, writer);
+    sched_sleep(cpu, &task->task);
 }
 
 void
@@ -211,7 +199,8 @@ hack_wake_writer(Hackbench *hack, SchedCpu *cpu, SchedTask *writer)
 void
 hack_wake_reader(SchedCpu *cpu, HackChannel *channel)
 {
-    if (channel->reader->task.state == SCHED_SLEEPING)
+    /* A reader sleeps on an empty queue only. */
+    if (channel->n_messages == 1 && channel->reader->task.state == SCHED_SLEEPING)
         sched_wake(cpu, &channel->reader->task, TRUE);
 }
 
@@ -220,8 +209,9 @@ static void
 spend_call(const Hackbench *hack, SchedCpu *cpu, HackTask *task)
 {
     SimTime cost = task->is_sender ? hack->send_ps : hack->recv_ps;
-    guint64 permille = 1000 - hack->jitter_permille + sim_rng_below(&task->jitter, 2 * hack->jitter_permille + 1);
+    guint64 permille = 1000 - hack->spread_permille + sim_rng_below(&task->spread, 2 * hack->spread_permille + 1);
 
+    sim_private(cpu->mach->engine, cpu->mach->agent);
     mach_compute(cpu->mach, cost * (SimTime) permille / 1000, cpu->is_shared);
     task->is_in_call = TRUE;
 }
@@ -235,6 +225,7 @@ make_call(Hackbench *hack, SchedCpu *cpu, HackTask *task)
     if (!task->is_in_call)
         spend_call(hack, cpu, task);
     sched_sync(cpu);
+    sched_note_sibling(cpu);
     if (sched_preempt(cpu, &task->task))
         return FALSE;
     if (!(task->is_sender ? hack->transport->write : hack->transport->read)(hack, cpu, task, channel))
@@ -281,14 +272,14 @@ add_tasks(Hackbench *hack, guint64 loops, guint n_bound)
 {
     guint n_cpus = hack->sched->n_cpus;
 
-    hack->task = g_new0(HackTask, hack->n_tasks);
+    hack->task = g_aligned_alloc0(hack->n_tasks, sizeof *hack->task, 64);
     for (guint i = 0; i < hack->n_tasks; i++) {
         HackTask *task = &hack->task[i];
         guint member = i % (2 * hack->n_fds);
         g_autofree char *component = g_strdup_printf("task/%u", i);
 
-        sim_rng_init(&task->jitter, hack->world->seed, hack->world->replication, component, "cost of a call");
-        task->group = i / (2 * hack->n_fds);
+        sim_rng_init(&task->spread, hack->world->seed, hack->world->replication, component, "cost of a call");
+        task->group = (guint16) (i / (2 * hack->n_fds));
         task->is_sender = member >= hack->n_fds;
         task->channel = task->group * hack->n_fds + (task->is_sender ? 0 : member);
         task->n_left = loops * hack->n_fds;
@@ -307,7 +298,7 @@ static void
 add_channels(Hackbench *hack, gboolean is_pipe)
 {
     hack->transport = is_pipe ? &hack_pipe_transport : &hack_socket_transport;
-    hack->channel = g_new0(HackChannel, hack->n_channels);
+    hack->channel = g_aligned_alloc0(hack->n_channels, sizeof *hack->channel, 64);
     if (is_pipe) {
         hack->pipe = g_new0(HackPipe, hack->n_channels);
         for (guint i = 0; i < hack->n_channels; i++)
@@ -329,7 +320,7 @@ read_costs(Hackbench *hack, const SimConfig *config)
 
     hack->send_ps = sim_config_time(config, "workload", "send_cost") + extra;
     hack->recv_ps = sim_config_time(config, "workload", "recv_cost") + extra;
-    hack->jitter_permille = (guint32) (sim_config_real(config, "workload", "call_spread") * 1000 + 0.5);
+    hack->spread_permille = (guint32) (sim_config_real(config, "workload", "call_spread") * 1000 + 0.5);
 }
 
 static void *
@@ -398,12 +389,20 @@ idle_share(const Hackbench *hack)
     return 1 - share(busy, all);
 }
 
+static SimTime
+ended_at(const void *state)
+{
+    const Hackbench *hack = state;
+
+    return hack->sched->n_live ? SIM_TIME_MAX : hack->sched->ended_at;
+}
+
 static void
 report(World *world, void *state, SimRecord *record)
 {
     const Hackbench *hack = state;
     SchedCounts count = sched_counts(hack->sched, SCHED_MEASURED);
-    SimTime until = hack->sched->n_live ? world->end : MIN(hack->sched->ended_at, world->end);
+    SimTime until = MIN(ended_at(hack), world->end);
     guint64 n_messages = 0, n_frees = 0, n_same_cpu = 0;
 
     for (guint i = 0; i < hack->sched->n_cpus; i++) {
@@ -432,8 +431,8 @@ hack_free(void *state)
     Hackbench *hack = state;
 
     sched_free(hack->sched);
-    g_free(hack->task);
-    g_free(hack->channel);
+    g_aligned_free(hack->task);
+    g_aligned_free(hack->channel);
     g_free(hack->message);
     g_free(hack->pipe);
     g_free(hack->count);
@@ -448,6 +447,7 @@ const Workload workload_hackbench = {
     .cache_names = cache_names,
     .check = check,
     .setup = setup,
+    .ended_at = ended_at,
     .report = report,
     .free = hack_free,
 };

@@ -19,15 +19,18 @@ enum {
 };
 
 typedef struct {
-    SchedTask task; /* first */
-    SimRng jitter;
-    guint32 group;
-    guint32 channel; /* receiver: its own; sender: the next one to write to */
+    SchedTask task;  /* first */
+    SimRng spread;   /* of the costs of its calls */
     guint64 n_left;  /* messages still to send or receive */
-    gboolean is_sender;
-    gboolean is_in_call; /* the cost of the call under way has been paid */
-    gboolean has_waited; /* in the call under way, for room */
+    guint32 channel; /* receiver: its own; sender: the next one to write to */
+    guint16 group;
+    guint8 is_sender : 1;
+    guint8 is_in_call : 1; /* the cost of the call under way has been paid */
+    guint8 has_waited : 1; /* in the call under way, for room */
 } HackTask;
+
+/* With thousands of them, more lines would be misses. */
+G_STATIC_ASSERT(sizeof(HackTask) == 64);
 
 /* A pipe buffer: a page. */
 typedef struct {
@@ -39,6 +42,7 @@ typedef struct {
 /* A pipe's buffers. */
 typedef struct {
     HackPage page[HACK_PIPE_BUFFERS];
+    SchedTask *last_writer; /* of the channel's sleeping writers */
     guint32 first, n_pages;
     gint spare_node; /* pipe->tmp_page, HACK_NO_NODE for none */
 } HackPipe;
@@ -46,10 +50,10 @@ typedef struct {
 /* The way to one receiver. All shared. */
 typedef struct {
     HackTask *reader;
-    SchedTask *writers, *last_writer; /* asleep until there is room */
-    guint32 n_messages;               /* sent and not yet read */
-    guint32 first;                    /* socket: the oldest in the ring */
-    guint64 *message;                 /* socket: [capacity]; see hack_message() */
+    SchedTask *writers; /* asleep until there is room */
+    guint32 n_messages; /* sent and not yet read */
+    guint32 first;      /* socket: the oldest in the ring */
+    guint64 *message;   /* socket: [capacity]; see hack_message() */
 } HackChannel;
 
 /* A quantity over time, within the measured window. Shared. */
@@ -88,7 +92,7 @@ struct _Hackbench {
     const HackTransport *transport;
     guint n_groups, n_fds, datasize_bytes, page_size_bytes;
     SimTime send_ps, recv_ps;
-    guint32 jitter_permille;
+    guint32 spread_permille;
     HackSocketLimits limits;
     SlubCache *head_cache, *data_cache; /* socket */
     HackTask *task;                     /* [n_tasks] in fork order */
@@ -107,12 +111,12 @@ HackSocketLimits hack_socket_limits(guint datasize_bytes, guint n_writers);
 /* At the CPU's time, in order. */
 void hack_level_add(Hackbench *hack, const SchedCpu *cpu, HackLevel *level, gint change);
 
-/* For the transports, in order: a writer that found no room sleeps at the head or the tail of the queue; the first
- * writer of a list taken off a channel wakes. */
-void hack_block_writer(Hackbench *hack, SchedCpu *cpu, HackTask *task, HackChannel *channel, gboolean at_tail);
+/* For the transports, in order: a writer, which they have queued, sleeps until there is room; one that they have taken
+ * off its queue wakes. */
+void hack_block_writer(Hackbench *hack, SchedCpu *cpu, HackTask *task);
 void hack_wake_writer(Hackbench *hack, SchedCpu *cpu, SchedTask *writer);
 
-/* In order: the reader if it waits for a message. */
+/* In order, after a message has been queued: wakes the reader if it waits for one. */
 void hack_wake_reader(SchedCpu *cpu, HackChannel *channel);
 
 /* A message in 8 bytes: the two objects and the CPU that allocated them. */

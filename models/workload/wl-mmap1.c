@@ -2,12 +2,12 @@
 /* will-it-scale mmap1, process mode: each process, pinned to the CPU of its number, maps 128 MiB and unmaps it again,
  * for ever. What reaches the slab allocator are VMAs and maple tree nodes; their trace by release is slub-facts F.2
  * (lib/maple_tree.c and mm/mmap.c of 6.1, 6.5, 6.6 to 6.12), for a tree of the given height whose leaf has room:
- *   to 6.3    map: VMA, reserve 1 + 3h nodes, use 1, give the rest back; unmap: the same and a side tree's node
- *   6.4, 6.5  map: VMA and its lock, the same reservation; unmap: two single nodes
- *   from 6.6  one node each, nothing reserved
+ *   to 6.0     VMAs hang in a red-black tree: a VMA each
+ *   6.1 - 6.3  map: VMA, reserve 1 + 3h nodes, use 1, give the rest back; unmap: the same and a side tree's node
+ *   6.4, 6.5   map: VMA and its lock, the same reservation; unmap: two single nodes
+ *   from 6.6   one node each, nothing reserved
  * The replaced leaf is freed through RCU, from 6.18 on by kfree_rcu; from 6.4 to 6.14 the VMA with its lock too. All
- * other work of the two system calls
- * is one computing time. Left out: VMA merging, page tables (never touched), memcg charging. */
+ * other work of the two system calls is one computing time. Left out: VMA merging, page tables (never touched). */
 #include "workload.h"
 
 enum
@@ -42,7 +42,7 @@ typedef struct
 struct _Mmap1
 {
     World *world;
-    SlubCache *maple_node, *vma, *vma_lock; /* vma_lock NULL before 6.4 and after 6.14 */
+    SlubCache *vma, *maple_node, *vma_lock; /* NULL where the release has none */
     SimTime half_compute; /* of one system call */
     double spread;
     guint n_bulk; /* nodes of a reservation beside its head; 0 = nothing is reserved */
@@ -62,8 +62,8 @@ free_vma_rcu(MachCpu *cpu, guint32 vma, guint32 vma_lock, void *data)
 {
     Mmap1 *w = data;
 
-    slub_free(w->vma_lock, cpu, vma_lock);
-    slub_free(w->vma, cpu, vma);
+    world_free_accounted(w->world, w->vma_lock, cpu, vma_lock);
+    world_free_accounted(w->world, w->vma, cpu, vma);
 }
 
 static void
@@ -114,18 +114,18 @@ iterate(Process *p)
     SlabId vma, vma_lock = 0, side = 0;
 
     compute(p);
-    vma = slub_alloc(w->vma, cpu);
+    vma = world_alloc_accounted(w->world, w->vma, cpu);
     if (w->vma_lock)
-        vma_lock = slub_alloc(w->vma_lock, cpu);
+        vma_lock = world_alloc_accounted(w->world, w->vma_lock, cpu);
     if (w->n_bulk)
         store_reserved(p, NULL);
-    else
+    else if (w->maple_node)
         replace_leaf(p, slub_alloc(w->maple_node, cpu));
     mach_poll(cpu);
     compute(p);
     if (w->unmap_reserves) {
         store_reserved(p, &side);
-    } else {
+    } else if (w->maple_node) {
         if (w->n_bulk)
             side = slub_alloc(w->maple_node, cpu);
         replace_leaf(p, slub_alloc(w->maple_node, cpu));
@@ -133,7 +133,7 @@ iterate(Process *p)
     if (w->vma_lock)
         mach_call_rcu(cpu, w->vma_kind, vma, vma_lock);
     else
-        slub_free(w->vma, cpu, vma);
+        world_free_accounted(w->world, w->vma, cpu, vma);
     if (side)
         slub_free(w->maple_node, cpu, side);
 }
@@ -160,8 +160,9 @@ run_process(SimAgent *agent)
     Process *p = agent->data;
     WorldCpu *counts = &p->workload->world->cpu[p->cpu->id];
 
-    p->leaf = slub_alloc(p->workload->maple_node, p->cpu);
-    if (p->workload->world->starts_mixed)
+    if (p->workload->maple_node)
+        p->leaf = slub_alloc(p->workload->maple_node, p->cpu);
+    if (p->workload->maple_node && p->workload->world->starts_mixed)
         mix_nodes(p);
     while (!mach_is_over(p->cpu)) {
         iterate(p);
@@ -187,6 +188,29 @@ add_process(Mmap1 *w, guint id)
     sim_wake(world->machine->engine, p->cpu->agent, (SimTime) sim_rng_below(&phase, (guint64) (2 * w->half_compute)));
 }
 
+static gboolean
+has_maple_tree(guint kernel)
+{
+    return kernel >= SLAB_KERNEL(6, 1);
+}
+
+/* Per-VMA locks as objects of their own; later they are part of the VMA, which is SLAB_TYPESAFE_BY_RCU. */
+static gboolean
+has_vma_lock(guint kernel)
+{
+    return kernel >= SLAB_KERNEL(6, 4) && kernel <= SLAB_KERNEL(6, 14);
+}
+
+static const char *const *
+cache_names(const SimConfig *config, guint kernel)
+{
+    static const char *const locks[] = {"maple_node", "vm_area_struct", "vma_lock", NULL};
+    static const char *const maple[] = {"maple_node", "vm_area_struct", NULL};
+    static const char *const tree[] = {"vm_area_struct", NULL};
+
+    return has_vma_lock(kernel) ? locks : has_maple_tree(kernel) ? maple : tree;
+}
+
 static void *
 setup(World *world, GError **error)
 {
@@ -195,16 +219,17 @@ setup(World *world, GError **error)
     Mmap1 *w = g_new0(Mmap1, 1);
 
     w->world = world;
-    w->maple_node = world_cache(world, "maple_node");
     w->vma = world_cache(world, "vm_area_struct");
-    if (kernel >= SLAB_KERNEL(6, 4) && kernel <= SLAB_KERNEL(6, 14))
+    if (has_maple_tree(kernel))
+        w->maple_node = world_cache(world, "maple_node");
+    if (has_vma_lock(kernel))
         w->vma_lock = world_cache(world, "vma_lock");
     w->half_compute = sim_config_time(world->config, "workload", "iteration_compute") / 2;
     w->spread = sim_config_real(world->config, "workload", "compute_spread");
-    if (kernel <= SLAB_KERNEL(6, 5))
+    if (has_maple_tree(kernel) && kernel <= SLAB_KERNEL(6, 5))
         w->n_bulk = 3 * (guint) sim_config_int(world->config, "workload", "maple_height");
     w->frees_by_kfree_rcu = kernel >= SLAB_KERNEL(6, 18);
-    w->unmap_reserves = kernel < SLAB_KERNEL(6, 4);
+    w->unmap_reserves = has_maple_tree(kernel) && kernel < SLAB_KERNEL(6, 4);
     w->node_kind = mach_rcu_register(world->machine, free_node_rcu, w);
     w->vma_kind = mach_rcu_register(world->machine, free_vma_rcu, w);
     w->process = g_new0(Process, n);
@@ -218,8 +243,6 @@ setup(World *world, GError **error)
 static gboolean
 check(const SimConfig *config, const MachTopology *topology, GError **error)
 {
-    g_autoptr(GError) inner = NULL;
-
     if (sim_config_int(config, "workload", "processes") > topology->n_cpus)
         return sim_config_error(config, "workload", "processes", error,
                                 "more processes than CPUs are not modelled (allowed: 1 to %u)", topology->n_cpus);
@@ -236,14 +259,12 @@ free_workload(void *state)
     g_free(w);
 }
 
-static const char *const caches[] = {"maple_node", "vm_area_struct", "vma_lock", NULL};
-
 const Workload workload_mmap1 = {
     .name = "mmap1",
     .summary = "will-it-scale mmap1: map and unmap 128 MiB, one pinned process a CPU",
     .operation = "iterations",
     .keys = keys,
-    .caches = caches,
+    .cache_names = cache_names,
     .check = check,
     .setup = setup,
     .free = free_workload,

@@ -3,3 +3,6 @@
  * different meanings of WORKLOAD. */
 WORKLOAD(mmap1)
 WORKLOAD(hackbench)
+WORKLOAD(microbench)
+WORKLOAD(kmalloc_accounted)
+WORKLOAD(inodes)

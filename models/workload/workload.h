@@ -21,6 +21,8 @@ typedef struct
     /* Builds its state, adds the fibers (sim_engine_add_fiber + sim_wake at 0) and registers RCU callbacks. Lowers
      * machine->n_active_cpus to the CPUs used. */
     void *(*setup)(World *world, GError **error);
+    /* When the last of its work was done, SIM_TIME_MAX while some is left; NULL for workloads that never end. */
+    SimTime (*ended_at)(const void *state);
     /* Adds metrics of its own; may be NULL. */
     void (*report)(World *world, void *state, SimRecord *record);
     void (*free)(void *state);

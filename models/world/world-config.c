@@ -116,6 +116,7 @@ world_schema(void)
         tables[n++] = kernel_keys;
         tables[n++] = slub_keys;
         tables[n++] = cache_keys;
+        tables[n++] = memcg_keys;
         tables[n++] = workload_keys;
         for (const Workload *const *w = workloads(); *w; w++) {
             g_assert(n < G_N_ELEMENTS(tables) - 1);
@@ -210,6 +211,14 @@ static const KnownCache known_caches[] = {
     {0, "vma_lock:40,flags=ACCOUNT"},
     {0, "maple_node:256,align=256,sheaf_capacity=32"},
     {0, "skbuff_head_cache:232,flags=HWCACHE_ALIGN"},
+    {0, "bench_32:32"},
+    {0, "bench_64:64"},
+    {0, "bench_96_aligned:96,flags=HWCACHE_ALIGN"},
+    {0, "bench_1120:1120"},
+    {0, "bench_4096:4096"},
+    {0, "dentry:192,flags=RECLAIM_ACCOUNT|ACCOUNT"},
+    {0, "ext4_inode_cache:1136,flags=RECLAIM_ACCOUNT|ACCOUNT,ctor"},
+    {0, "xfs_inode:992,align=64,flags=RECLAIM_ACCOUNT|ACCOUNT,ctor"},
 };
 
 static gboolean
@@ -269,9 +278,11 @@ apply_cache_group(const SimConfig *config, const char *group, SlabCacheSpec *spe
 
 /* What the scenario says of sheaves instead of the release. */
 static gboolean
-apply_sheaves(const SimConfig *config, const SlabGeometryEnv *env, const SlabCacheSpec *spec, const char *group,
-              SlabGeometry *geometry, GError **error)
+apply_sheaves(const SimConfig *config, const SlabGeometryEnv *env, const SlabCacheSpec *spec, SlabGeometry *geometry,
+              GError **error)
 {
+    const char *const *instances = sim_config_instances(config, "cache *");
+    g_autofree char *group = g_strconcat("cache ", spec->name, NULL);
     guint sheaves = sim_config_choice(config, "slub", "sheaves");
 
     if (sheaves == OFF) {
@@ -290,24 +301,21 @@ apply_sheaves(const SimConfig *config, const SlabGeometryEnv *env, const SlabCac
             return FALSE;
         geometry->sheaf_capacity = other.sheaf_capacity;
     }
-    if (group && sim_config_is_given(config, group, "sheaf_capacity"))
+    if (instances && g_strv_contains(instances, spec->name) && sim_config_is_given(config, group, "sheaf_capacity"))
         geometry->sheaf_capacity = (guint) sim_config_int(config, group, "sheaf_capacity");
     return TRUE;
 }
 
 gboolean
-world_cache_geometry(const SimConfig *config, const SlabGeometryEnv *env, const char *name,
-                     SlabGeometry *ret_geometry, GError **error)
+world_cache_spec(const SimConfig *config, const SlabGeometryEnv *env, const char *name, GStringChunk *names,
+                 SlabCacheSpec *ret_spec, GError **error)
 {
-    g_autoptr(GStringChunk) names = g_string_chunk_new(64);
     const char *const *instances = sim_config_instances(config, "cache *");
-    SlabCacheSpec spec = slab_cache_spec_default(name, 0);
+    SlabCacheSpec spec = slab_cache_spec_default(g_string_chunk_insert(names, name), 0);
     gboolean is_known = find_known_cache(env, name, names, &spec);
-    g_autofree char *group = NULL;
-    SlabGeometry geometry;
 
     if (instances && g_strv_contains(instances, name)) {
-        group = g_strconcat("cache ", name, NULL);
+        g_autofree char *group = g_strconcat("cache ", name, NULL);
         if (!apply_cache_group(config, group, &spec, error))
             return FALSE;
         is_known |= sim_config_is_given(config, group, "object_size");
@@ -316,8 +324,21 @@ world_cache_geometry(const SimConfig *config, const SlabGeometryEnv *env, const 
         g_set_error(error, SIM_ERROR, SIM_ERROR_MODEL, "[cache %s] object_size: must be given for this cache", name);
         return FALSE;
     }
-    if (!slab_geometry_compute(env, &spec, &geometry, error) ||
-        !apply_sheaves(config, env, &spec, group, &geometry, error))
+    *ret_spec = spec;
+    return TRUE;
+}
+
+gboolean
+world_cache_geometry(const SimConfig *config, const SlabGeometryEnv *env, const char *name,
+                     SlabGeometry *ret_geometry, GError **error)
+{
+    g_autoptr(GStringChunk) names = g_string_chunk_new(64);
+    SlabCacheSpec spec;
+    SlabGeometry geometry;
+
+    if (!world_cache_spec(config, env, name, names, &spec, error) ||
+        !slab_geometry_compute(env, &spec, &geometry, error) ||
+        !apply_sheaves(config, env, &spec, &geometry, error))
         return FALSE;
     *ret_geometry = geometry;
     return TRUE;

@@ -49,9 +49,15 @@ gboolean world_kernel(const SimConfig *config, guint *ret_kernel, GError **error
 gboolean world_layers(const SimConfig *config, guint kernel, SlubLayers *ret_layers, GError **error);
 gboolean world_geometry_env(const SimConfig *config, const MachTopology *topology, SlabGeometryEnv *ret_env,
                             GError **error);
-/* What `name` is in this release and scenario. SIM_ERROR_MODEL when nobody knows its object size. */
+/* What `name` is in this release and scenario. SIM_ERROR_MODEL when nobody knows its object size. The spec's name is
+ * kept in `names`. */
+gboolean world_cache_spec(const SimConfig *config, const SlabGeometryEnv *env, const char *name, GStringChunk *names,
+                          SlabCacheSpec *ret_spec, GError **error);
 gboolean world_cache_geometry(const SimConfig *config, const SlabGeometryEnv *env, const char *name,
                               SlabGeometry *ret_geometry, GError **error);
+
+/* world-memcg.c: after the caches and before the workload; the world has world->memcg then, if anything asks for it. */
+gboolean world_add_memcg(World *world, GError **error);
 
 /* world-observe.c */
 WorldRun *world_run_new(World *world, const Workload *workload, SimTime sample_interval);

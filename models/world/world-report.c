@@ -27,17 +27,29 @@ window_stat(const WorldRun *run, guint cache, SlabStat stat)
     return run->stat_at_end[i] - run->stat_at_warmup[i];
 }
 
+/* The end of the measured window: earlier than asked for when the workload was done before. */
+static SimTime
+window_end(const WorldRun *run)
+{
+    SimTime ended = run->workload->ended_at ? run->workload->ended_at(run->workload_state) : SIM_TIME_MAX;
+
+    return CLAMP(ended, run->world->warmup, run->world->end);
+}
+
 /* Operations a second: each CPU over its own window, which ends within an operation of the nominal one. */
 static double
 throughput(const WorldRun *run)
 {
+    SimTime end = window_end(run);
     double rate = 0;
 
     for (guint i = 0; i < run->world->machine->n_cpus; i++) {
         const WorldCpu *cpu = &run->world->cpu[i];
-        if (cpu->end_at > cpu->warmup_at)
+        SimTime cpu_end = end < run->world->end ? end : cpu->end_at;
+
+        if (cpu_end > cpu->warmup_at)
             rate += (double) (cpu->operations_at_end - cpu->operations_at_warmup) /
-                    sim_time_to_seconds(cpu->end_at - cpu->warmup_at);
+                    sim_time_to_seconds(cpu_end - cpu->warmup_at);
     }
     return rate;
 }
@@ -370,25 +382,25 @@ world_report(const WorldRun *run, SimRecord *record)
 {
     const World *world = run->world;
     LockTotals lists = add_list_locks(run), zones = add_zone_locks(run);
-    double cpu_ps = (double) world->machine->n_active_cpus * (double) (world->end - world->warmup);
-    double n_operations = (double) window_operations(run), rate = throughput(run), objects = 0;
+    double cpu_ps = (double) world->machine->n_active_cpus * (double) (window_end(run) - world->warmup);
+    double n_operations = (double) window_operations(run), rate = throughput(run), slow_allocs = 0;
 
     for (guint i = 0; i < world->slub->n_caches; i++)
-        objects += (double) (window_stat(run, i, SLAB_STAT_ALLOC_SLOWPATH));
+        slow_allocs += (double) window_stat(run, i, SLAB_STAT_ALLOC_SLOWPATH);
     sim_record_add_metric(record, "throughput_per_task_ops_per_s", per(rate, world->n_tasks));
     sim_record_add_metric(record, "throughput_ops_per_s", rate);
-    sim_record_add_metric(record, "list_lock_share_percent", 100 * lists.wait_ps / cpu_ps);
-    sim_record_add_metric(record, "list_lock_alloc_share_percent", 100 * lists.alloc_wait_ps / cpu_ps);
-    sim_record_add_metric(record, "list_lock_free_share_percent", 100 * lists.free_wait_ps / cpu_ps);
+    sim_record_add_metric(record, "list_lock_share_percent", 100 * per(lists.wait_ps, cpu_ps));
+    sim_record_add_metric(record, "list_lock_alloc_share_percent", 100 * per(lists.alloc_wait_ps, cpu_ps));
+    sim_record_add_metric(record, "list_lock_free_share_percent", 100 * per(lists.free_wait_ps, cpu_ps));
     report_memory(run, record);
-    sim_record_add_metric(record, "get_any_partial_share_percent", 100 * lists.any_wait_ps / cpu_ps);
-    sim_record_add_metric(record, "zone_lock_share_percent", 100 * zones.wait_ps / cpu_ps);
+    sim_record_add_metric(record, "get_any_partial_share_percent", 100 * per(lists.any_wait_ps, cpu_ps));
+    sim_record_add_metric(record, "zone_lock_share_percent", 100 * per(zones.wait_ps, cpu_ps));
     sim_record_add_metric(record, "list_lock_acquisitions_per_op", per((double) lists.acquisitions, n_operations));
     sim_record_add_metric(record, "list_lock_contended_frac",
                           per((double) lists.contended, (double) lists.acquisitions));
     sim_record_add_metric(record, "list_lock_wait_ns", per(lists.wait_ps / 1e3, (double) lists.acquisitions));
     sim_record_add_metric(record, "list_lock_hold_ns", per(lists.hold_ps / 1e3, (double) lists.acquisitions));
-    sim_record_add_metric(record, "alloc_slowpath_per_op", per(objects, n_operations));
+    sim_record_add_metric(record, "alloc_slowpath_per_op", per(slow_allocs, n_operations));
     sim_record_add_metric(record, "operations", n_operations);
     if (has_sheaves(run))
         report_barns(run, cpu_ps, n_operations, record);

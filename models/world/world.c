@@ -23,18 +23,19 @@ check_caches(const SimConfig *config, const SlabGeometryEnv *env, GError **error
 {
     const Workload *workload = configured_workload(config);
     const char *const *instances = sim_config_instances(config, "cache *");
+    const char *const *names = workload_cache_names(workload, config, env->kernel);
 
     for (guint i = 0; instances && instances[i]; i++)
-        if (!g_strv_contains(workload->caches, instances[i])) {
-            g_autofree char *known = g_strjoinv(", ", (char **) workload->caches);
+        if (!g_strv_contains(names, instances[i])) {
+            g_autofree char *known = g_strjoinv(", ", (char **) names);
             g_set_error(error, SIM_ERROR, SIM_ERROR_UNKNOWN_KEY,
                         "[cache %s]: the workload %s has no such cache (allowed: %s)", instances[i], workload->name,
                         known);
             return FALSE;
         }
-    for (guint i = 0; workload->caches[i]; i++) {
+    for (; *names; names++) {
         SlabGeometry geometry;
-        if (!world_cache_geometry(config, env, workload->caches[i], &geometry, error))
+        if (!world_cache_geometry(config, env, *names, &geometry, error))
             return FALSE;
     }
     return TRUE;
@@ -56,6 +57,7 @@ world_check(const SimConfig *config, GError **error)
 static void
 world_clear(World *world)
 {
+    memcg_free(world->memcg);
     slub_system_free(world->slub);
     mach_machine_free(world->machine);
     mach_topology_free(world->topology);
@@ -66,15 +68,17 @@ world_clear(World *world)
 static gboolean
 add_caches(World *world, const Workload *workload, GError **error)
 {
+    const char *const *names;
     SlabGeometryEnv env;
     double fallback = sim_config_real(world->config, "slub", "order_fallback");
 
     if (!world_geometry_env(world->config, world->topology, &env, error))
         return FALSE;
-    for (guint i = 0; workload->caches[i]; i++) {
+    names = workload_cache_names(workload, world->config, env.kernel);
+    for (; *names; names++) {
         SlabGeometry geometry;
-        if (!world_cache_geometry(world->config, &env, workload->caches[i], &geometry, error) ||
-            !slub_cache_new(world->slub, workload->caches[i], &geometry, fallback, TRUE, error))
+        if (!world_cache_geometry(world->config, &env, *names, &geometry, error) ||
+            !slub_cache_new(world->slub, *names, &geometry, fallback, TRUE, error))
             return FALSE;
     }
     return TRUE;
@@ -97,7 +101,7 @@ build(World *world, WorldRun *run, GError **error)
     if (!world->slub)
         return FALSE;
     slub_system_set_layers(world->slub, &layers);
-    if (!add_caches(world, run->workload, error))
+    if (!add_caches(world, run->workload, error) || !world_add_memcg(world, error))
         return FALSE;
     run->workload_state = run->workload->setup(world, error);
     if (!run->workload_state)
@@ -155,6 +159,8 @@ world_run(const SimRunInput *input, SimRecord *record, GError **error)
         for (guint i = 0; i < world.machine->n_cpus; i++)
             mach_finish_checkpoints(&world.machine->cpu[i]);
         world_report(run, record);
+        if (world.memcg)
+            memcg_report(world.memcg, record);
         if (run->workload->report)
             run->workload->report(&world, run->workload_state, record);
         sim_record_set_fingerprint(record, world.machine->engine->fingerprint);

@@ -3,6 +3,7 @@
 #define WORLD_H
 
 #include "sim-experiment.h"
+#include "memcg.h"
 #include "slub.h"
 
 /* One replication: a machine with its caches under a workload, from set-up to record. */
@@ -30,12 +31,29 @@ struct _World
     MachTopology *topology;
     Machine *machine;
     SlubSystem *slub;
+    Memcg *memcg;         /* NULL when [memcg] asks for nothing */
+    MemcgTask memcg_task; /* in the first cgroup, for workloads that have but one */
     SimTime warmup, end;
     WorldCpu *cpu; /* [n_cpus] */
 };
 
 /* The cache of that name; one of the workload's `caches`. */
 SlubCache *world_cache(const World *world, const char *name);
+
+/* An object of that one cgroup: of an ACCOUNT cache, or asked for with __GFP_ACCOUNT. */
+static inline SlabId
+world_alloc_accounted(World *world, SlubCache *cache, MachCpu *cpu)
+{
+    MemcgGroup *charged;
+
+    return memcg_slab_alloc(world->memcg, cache, cpu, &world->memcg_task, &charged);
+}
+
+static inline void
+world_free_accounted(const World *world, SlubCache *cache, MachCpu *cpu, SlabId object)
+{
+    memcg_slab_free(world->memcg, cache, cpu, object, world->memcg_task.group);
+}
 
 /* SimExperiment's two functions. */
 gboolean world_check(const SimConfig *config, GError **error);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The command line as a user meets it: the toy program of this folder in a folder of its own. */
+#include "cli-process.h"
 #include "toy-scenario.h"
 #include "toy-study.h"
 
-#include <gio/gio.h>
 #include <glib/gstdio.h>
 #include <signal.h>
 #include <string.h>
@@ -12,92 +12,27 @@
     "[scenario]\ntitle=Good one\nquestion=Is it?\n[run]\nduration=1 ms\nreplications=2\n[sweep]\ntoy.cpus=2;8\n"
 #define HOSTILE "a\"; system(\"touch hacked\"); `touch hacked` '$(touch hacked)' @ARG1 {/Bold x}_y \\\\n %s #"
 
-typedef struct {
-    int status; /* -1 when killed by a signal */
-    char *out, *err;
-} Outcome;
-
-static void
-outcome_clear(Outcome *outcome)
-{
-    g_free(outcome->out);
-    g_free(outcome->err);
-}
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Outcome, outcome_clear)
-
-static GSubprocess *
-spawn(const char *line, const char *path)
-{
-    g_autoptr(GSubprocessLauncher) launcher =
-        g_subprocess_launcher_new(G_SUBPROCESS_FLAGS_STDOUT_PIPE | G_SUBPROCESS_FLAGS_STDERR_PIPE);
-    g_auto(GStrv) words = NULL;
-    g_autoptr(GError) error = NULL;
-    g_autofree char *full = g_strdup_printf("%s %s", g_getenv("TOY_MAIN"), line);
-    GSubprocess *process;
-
-    g_assert_true(g_shell_parse_argv(full, NULL, &words, NULL));
-    if (path != NULL)
-        g_subprocess_launcher_setenv(launcher, "PATH", path, TRUE);
-    process = g_subprocess_launcher_spawnv(launcher, (const char *const *) words, &error);
-    g_assert_no_error(error);
-    return process;
-}
-
-static Outcome
-finish(GSubprocess *process)
-{
-    Outcome outcome = {.status = -1};
-    g_autoptr(GError) error = NULL;
-
-    g_subprocess_communicate_utf8(process, NULL, NULL, &outcome.out, &outcome.err, &error);
-    g_assert_no_error(error);
-    if (g_subprocess_get_if_exited(process))
-        outcome.status = g_subprocess_get_exit_status(process);
-    g_object_unref(process);
-    return outcome;
-}
-
-/* `line` is split as a shell would; `path` is the child's PATH, NULL for the test's own. */
-static Outcome
-run(const char *line, const char *path)
-{
-    return finish(spawn(line, path));
-}
-
-/* NULL stands for any text. */
-static void
-expect(const char *line, int status, const char *out, const char *err)
-{
-    g_auto(Outcome) outcome = run(line, NULL);
-
-    if (err != NULL)
-        g_assert_cmpstr(outcome.err, ==, err);
-    if (out != NULL)
-        g_assert_cmpstr(outcome.out, ==, out);
-    g_assert_cmpint(outcome.status, ==, status);
-}
-
 static void
 test_words(void)
 {
-    expect("--version", 0, "toy 1.0\n", "");
-    expect("", 2, "", "toy: a command is needed (toy --help lists them)\n");
-    expect("rum", 2, "", "toy: unknown command 'rum'; did you mean run? (toy --help lists them)\n");
-    expect("gret", 2, "", "toy: unknown command 'gret'; did you mean greet? (toy --help lists them)\n");
-    expect("greet a b", 0, "own command greet with 2 words\n", "");
-    expect("list models", 0, "own command models with 0 words\n", "");
-    expect("list modles", 2, "", "toy: nothing to list under 'modles'\n");
-    expect("run", 2, "", "toy: too few arguments; usage: run FILE|NAME\n");
-    expect("run a b", 2, "", "toy: too many arguments; usage: run FILE|NAME\n");
-    expect("run -j 0 a", 2, "", "toy: run: -j 0: must lie between 1 and 4096\n");
-    expect("run --frob a", 2, "", "toy: run: Unknown option --frob\n");
-    expect("plot nowhere", 1, "", "toy: nowhere/manifest.ini: not a result folder: No such file or directory\n");
+    cli_expect("--version", 0, "toy 1.0\n", "");
+    cli_expect("", 2, "", "toy: a command is needed (toy --help lists them)\n");
+    cli_expect("rum", 2, "", "toy: unknown command 'rum'; did you mean run? (toy --help lists them)\n");
+    cli_expect("gret", 2, "", "toy: unknown command 'gret'; did you mean greet? (toy --help lists them)\n");
+    cli_expect("greet a b", 0, "own command greet with 2 words\n", "");
+    cli_expect("list models", 0, "own command models with 0 words\n", "");
+    cli_expect("list modles", 2, "", "toy: nothing to list under 'modles'\n");
+    cli_expect("run", 2, "", "toy: too few arguments; usage: run FILE|NAME\n");
+    cli_expect("run a b", 2, "", "toy: too many arguments; usage: run FILE|NAME\n");
+    cli_expect("run -j 0 a", 2, "", "toy: run: -j 0: must lie between 1 and 4096\n");
+    cli_expect("run --frob a", 2, "", "toy: run: Unknown option --frob\n");
+    cli_expect("plot nowhere", 1, "", "toy: nowhere/manifest.ini: not a result folder: No such file or directory\n");
 }
 
 static void
 test_help(void)
 {
-    g_auto(Outcome) all = run("--help", NULL), one = run("run --help", NULL);
+    g_auto(Outcome) all = cli_run("--help", NULL), one = cli_run("run --help", NULL);
 
     g_assert_cmpint(all.status, ==, 0);
     for (const char *const *word = (const char *const[]){"run", "check", "show", "list", "plot", "greet", NULL};
@@ -117,9 +52,9 @@ test_check(void)
     toy_write("bad.scenario", "[run]\nduration=1\n");
     toy_write("kind.scenario", GOOD "[plot p]\nkind=through\n");
     toy_write("lost.scenario", "[scenario]\npublished=lost.tsv\n[run]\nduration=1 ms\n");
-    expect("check good.scenario", 0, "good.scenario: good, 2 points\n", "");
+    cli_expect("check good.scenario", 0, "good.scenario: good, 2 points\n", "");
     {
-        g_auto(Outcome) outcome = run("check bad.scenario good.scenario kind.scenario lost.scenario", NULL);
+        g_auto(Outcome) outcome = cli_run("check bad.scenario good.scenario kind.scenario lost.scenario", NULL);
         g_assert_cmpint(outcome.status, ==, 2);
         g_assert_cmpstr(outcome.out, ==, "good.scenario: good, 2 points\n");
         g_assert_nonnull(strstr(outcome.err, "toy: bad.scenario:2: "));
@@ -133,10 +68,10 @@ static void
 test_show(void)
 {
     toy_write("v.scenario", "[run]\nduration=1 ms\n[variant base]\n[variant fast]\ntoy.cost=5\n");
-    expect("show v.scenario --variant slow", 2, "", "toy: scenario v has no variant 'slow'\n");
-    expect("show v.scenario --variant fas", 2, "", "toy: scenario v has no variant 'fas'; did you mean fast?\n");
+    cli_expect("show v.scenario --variant slow", 2, "", "toy: scenario v has no variant 'slow'\n");
+    cli_expect("show v.scenario --variant fas", 2, "", "toy: scenario v has no variant 'fas'; did you mean fast?\n");
     {
-        g_auto(Outcome) outcome = run("show v.scenario --variant fast --set toy.cpus=32", NULL);
+        g_auto(Outcome) outcome = cli_run("show v.scenario --variant fast --set toy.cpus=32", NULL);
         g_assert_cmpint(outcome.status, ==, 0);
         g_assert_true(g_str_has_prefix(outcome.out, "# v: point 2 of 2, fast\n"));
         g_assert_nonnull(strstr(outcome.out, "cost = 5\n"));
@@ -151,9 +86,9 @@ test_list_and_names(void)
 {
     toy_write("lib/good.scenario", GOOD);
     g_setenv("SLUBSIM_SCENARIOS", "lib", TRUE);
-    expect("list", 0, "good  Good one\n    Is it?\n", "");
-    expect("check good", 0, "good: good, 2 points\n", "");
-    expect("check goood", 2, "", "toy: no scenario 'goood' in lib; did you mean good?\n");
+    cli_expect("list", 0, "good  Good one\n    Is it?\n", "");
+    cli_expect("check good", 0, "good: good, 2 points\n", "");
+    cli_expect("check goood", 2, "", "toy: no scenario 'goood' in lib; did you mean good?\n");
     g_unsetenv("SLUBSIM_SCENARIOS");
 }
 
@@ -164,7 +99,7 @@ test_run(void)
     g_auto(Outcome) outcome = {0};
 
     toy_write("good.scenario", GOOD);
-    outcome = run("run --quiet -j2 good.scenario", NULL);
+    outcome = cli_run("run --quiet -j2 good.scenario", NULL);
     g_assert_cmpstr(outcome.err, ==, "");
     g_assert_cmpint(outcome.status, ==, 0);
     g_assert_nonnull(strstr(outcome.out, "throughput_ops_per_s"));
@@ -185,12 +120,12 @@ test_equal_bytes(void)
     g_autofree char *one = NULL, *eight = NULL, *again = NULL;
 
     toy_write("good.scenario", GOOD);
-    expect("run -q -j1 --out one good.scenario", 0, NULL, "");
-    expect("run -q -j8 --out eight good.scenario", 0, NULL, "");
+    cli_expect("run -q -j1 --out one good.scenario", 0, NULL, "");
+    cli_expect("run -q -j8 --out eight good.scenario", 0, NULL, "");
     one = toy_study_digest("one");
     eight = toy_study_digest("eight");
     g_assert_true(g_str_equal(one, eight));
-    expect("plot eight", 0, "6 charts in eight/charts\n", "");
+    cli_expect("plot eight", 0, "6 charts in eight/charts\n", "");
     again = toy_study_digest("eight");
     g_assert_true(g_str_equal(one, again));
 }
@@ -201,9 +136,9 @@ test_seed_option(void)
     g_autofree char *by_option = NULL, *by_set = NULL, *other = NULL;
 
     toy_write("good.scenario", GOOD);
-    expect("run -q --no-charts --out a --seed 5 --replications 3 good.scenario", 0, NULL, "");
-    expect("run -q --no-charts --out b --set run.seed=5 --set run.replications=3 good.scenario", 0, NULL, "");
-    expect("run -q --no-charts --out c --seed 6 --replications 3 good.scenario", 0, NULL, "");
+    cli_expect("run -q --no-charts --out a --seed 5 --replications 3 good.scenario", 0, NULL, "");
+    cli_expect("run -q --no-charts --out b --set run.seed=5 --set run.replications=3 good.scenario", 0, NULL, "");
+    cli_expect("run -q --no-charts --out c --seed 6 --replications 3 good.scenario", 0, NULL, "");
     by_option = toy_study_digest("a");
     by_set = toy_study_digest("b");
     other = toy_study_digest("c");
@@ -222,7 +157,7 @@ test_published(void)
               "id\tvariant\taxis_value\tmetric\tvalue\tunit\tnote\n"
               "A\tbase\t2\tlock_share_percent\t20\t%\t\nB\tbase\t4\tlock_share_percent\t20\t%\t\n");
     toy_write("good.scenario", "[scenario]\npublished=p.tsv\n[run]\nduration=1 ms\n[sweep]\ntoy.cpus=2;8\n");
-    outcome = run("run -q --out out good.scenario", NULL);
+    outcome = cli_run("run -q --out out good.scenario", NULL);
     g_assert_cmpstr(outcome.err, ==, "");
     g_assert_cmpint(outcome.status, ==, 0);
     g_assert_nonnull(strstr(outcome.out, "16.67"));
@@ -239,7 +174,7 @@ test_hostile_texts(void)
               "[scenario]\ntitle=" HOSTILE "\n[run]\nduration=1 ms\n[toy]\nsite=" HOSTILE
               "\n[plot t]\nkind=throughput\ntitle=" HOSTILE "\n[plot l]\nkind=lock-time\ntitle=" HOSTILE
               "\n[plot m]\nkind=memory\ntitle=" HOSTILE "\n[plot w]\nkind=waits\ntitle=" HOSTILE "\n");
-    expect("run -q --out out h.scenario", 0, NULL, "");
+    cli_expect("run -q --out out h.scenario", 0, NULL, "");
     g_assert_true(g_file_test("out/charts/l.png", G_FILE_TEST_EXISTS));
     g_assert_false(g_file_test("hacked", G_FILE_TEST_EXISTS));
     {
@@ -276,7 +211,7 @@ test_gnuplot_failures(void)
         g_auto(Outcome) outcome = {0};
         if (cases[i].script != NULL)
             write_gnuplot(cases[i].script);
-        outcome = run("run -q --out out good.scenario", "bin");
+        outcome = cli_run("run -q --out out good.scenario", "bin");
         g_assert_cmpint(outcome.status, ==, 1);
         g_assert_true(g_str_has_prefix(outcome.err, "toy: the numbers are complete in out, the charts are not: "));
         g_assert_nonnull(strstr(outcome.err, cases[i].said));
@@ -293,11 +228,11 @@ test_plot_failure(void)
     g_autofree char *before = NULL, *after = NULL;
 
     toy_write("good.scenario", GOOD);
-    expect("run -q --out out good.scenario", 0, NULL, "");
+    cli_expect("run -q --out out good.scenario", 0, NULL, "");
     before = toy_study_digest("out");
     write_gnuplot("#!/bin/sh\nexit 1\n");
     {
-        g_auto(Outcome) outcome = run("plot out", "bin");
+        g_auto(Outcome) outcome = cli_run("plot out", "bin");
         g_assert_cmpint(outcome.status, ==, 1);
     }
     after = toy_study_digest("out");
@@ -310,9 +245,9 @@ test_damaged_result(void)
     g_auto(Outcome) outcome = {0};
 
     toy_write("good.scenario", GOOD);
-    expect("run -q --no-charts --out out good.scenario", 0, NULL, "");
+    cli_expect("run -q --no-charts --out out good.scenario", 0, NULL, "");
     toy_write("out/locks.tsv", "variant\ttoy.cpus\treplication\tstart\tsite\twait_ns\nbase\t2\t0\tcold\tx\tmuch\n");
-    outcome = run("plot out", NULL);
+    outcome = cli_run("plot out", NULL);
     g_assert_cmpint(outcome.status, ==, 2);
     g_assert_nonnull(strstr(outcome.err, "locks.tsv:2: 'much' in column 'wait_ns' is not a number"));
     g_assert_false(g_file_test("out/charts", G_FILE_TEST_EXISTS));
@@ -325,9 +260,9 @@ test_failures_leave_nothing(void)
 
     toy_write("f.scenario", GOOD "[toy]\nfail_from=1\n");
     toy_write("p.scenario", GOOD "[plot p]\nkind=throughput\nmetric=absent\n");
-    expect("run -q f.scenario --out out/f", 2, "",
+    cli_expect("run -q f.scenario --out out/f", 2, "",
            "toy: base, toy.cpus = 2, start cold, replication 1: toy fails as told\n");
-    expect("run -q f.scenario --out f.scenario/x", 1, "", NULL);
+    cli_expect("run -q f.scenario --out f.scenario/x", 1, "", NULL);
     list = toy_study_list(".");
     g_assert_cmpstr(list, ==, "f.scenario\nout\np.scenario\n");
 }
@@ -356,11 +291,11 @@ test_interrupt(void)
     gsize n;
 
     toy_write("hang.scenario", GOOD "[toy]\nhang=true\n");
-    process = spawn("run -j2 hang.scenario --out out", NULL);
+    process = cli_spawn("run -j2 hang.scenario --out out", NULL);
     g_assert_true(g_input_stream_read_all(g_subprocess_get_stderr_pipe(process), begun, sizeof begun, &n, NULL, NULL));
     g_assert_cmpuint(n, ==, sizeof begun);
     g_subprocess_send_signal(process, SIGINT);
-    outcome = finish(process);
+    outcome = cli_finish(process);
     g_assert_cmpint(outcome.status, ==, 130);
     g_assert_nonnull(strstr(outcome.err, "toy: interrupted after 0 runs; nothing is kept\n"));
     g_assert_cmpstr(outcome.out, ==, "");

@@ -238,7 +238,7 @@ differential_new(const TestMachine *test, const DifferentialSettings *settings, 
     d->topology = topology;
     d->settings = *settings;
     d->name = name;
-    d->machine = test_machine_start(test, seed);
+    d->machine = test_machine_start(test, seed, NULL, 0);
     d->system = slub_system_new(d->machine, settings->kernel, settings->defrag_percent, &error);
     g_assert_no_error(error);
     layers = settings->layers;
@@ -610,6 +610,6 @@ differential_free(Differential *d)
     g_free(d->slabs_at_start);
     ref_sheaves_free_all(d->sheaves);
     slub_system_free(d->system);
-    mach_machine_free(d->machine);
+    test_machine_stop(d->machine);
     g_free(d);
 }

@@ -2,6 +2,7 @@
 #include "test-machine.h"
 
 #include <glib/gstdio.h>
+#include <sanitizer/asan_interface.h>
 #include <unistd.h>
 
 #include "sim-plan.h"
@@ -38,13 +39,25 @@ test_machine_clear(TestMachine *test)
 }
 
 Machine *
-test_machine_start(const TestMachine *test, guint64 seed)
+test_machine_start(const TestMachine *test, guint64 seed, const SimTime *checkpoint, guint n_checkpoints)
 {
-    return mach_machine_new(test->topology, test->config, seed, 0, NULL, 0, 0);
+    return mach_machine_new(test->topology, test->config, seed, 0, checkpoint, n_checkpoints, 0);
 }
 
-typedef struct
+/* Fibers are given up in the middle of their functions, whose red zones AddressSanitizer would find again in the next
+ * machine's stacks at the same addresses. */
+void
+test_machine_stop(Machine *machine)
 {
+    for (guint i = 0; i < machine->engine->n_agents; i++) {
+        SimFiber *fiber = &machine->engine->agents[i].fiber;
+
+        ASAN_UNPOISON_MEMORY_REGION(fiber->stack_bottom, fiber->stack_bytes);
+    }
+    mach_machine_free(machine);
+}
+
+typedef struct {
     Machine *machine;
     void (*body)(MachCpu *cpu, void *data);
     void *data;

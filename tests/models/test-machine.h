@@ -5,8 +5,7 @@
 #include "mach-machine.h"
 
 /* A machine for a test, from the text of its [machine] and [costs] groups; everything else has its default. */
-typedef struct
-{
+typedef struct {
     SimConfig *config;
     MachTopology *topology;
 } TestMachine;
@@ -15,8 +14,9 @@ typedef struct
 void test_machine_init(TestMachine *test, const char *text);
 void test_machine_clear(TestMachine *test);
 
-/* A fresh machine without checkpoints; the caller frees it before the TestMachine. */
-Machine *test_machine_start(const TestMachine *test, guint64 seed);
+/* A fresh machine with `n_checkpoints` checkpoints (borrowed); to be stopped before the TestMachine is cleared. */
+Machine *test_machine_start(const TestMachine *test, guint64 seed, const SimTime *checkpoint, guint n_checkpoints);
+void test_machine_stop(Machine *machine);
 
 /* Runs body(cpu, data) on the fiber of each CPU in turn, later CPUs when the earlier ones are done. One use a
  * machine, instead of fibers of one's own. */

@@ -31,7 +31,7 @@ set_up(Fixture *f, guint kernel, const char *machine)
     GError *error = NULL;
 
     test_machine_init(&f->test, machine);
-    f->machine = test_machine_start(&f->test, 1);
+    f->machine = test_machine_start(&f->test, 1, NULL, 0);
     f->system = slub_system_new(f->machine, kernel, 100, &error);
     g_assert_no_error(error);
     f->cache = slub_cache_new(f->system, "cache", &geometry, 0, FALSE, &error);
@@ -45,7 +45,7 @@ tear_down(Fixture *f)
 
     g_assert_cmpstr(why, ==, NULL);
     slub_system_free(f->system);
-    mach_machine_free(f->machine);
+    test_machine_stop(f->machine);
     test_machine_clear(&f->test);
 }
 

@@ -81,6 +81,8 @@ test_world_new(const char *workload_name, const char *settings, guint64 seed)
     world->slub = slub_system_new(world->machine, kernel, 100, &error);
     g_assert_no_error(error);
     add_caches(test);
+    world_add_memcg(&test->world, &error);
+    g_assert_no_error(error);
     return test;
 }
 
@@ -89,6 +91,7 @@ test_world_free(TestWorld *test)
 {
     if (test->state)
         test->workload->free(test->state);
+    memcg_free(test->world.memcg);
     slub_system_free(test->world.slub);
     mach_machine_free(test->world.machine);
     mach_topology_free(test->world.topology);

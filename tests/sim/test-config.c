@@ -467,7 +467,7 @@ test_long_names(void)
     g_autofree char *good = g_strdup_printf(TOY_RUN "[cache %s]\norder = 1\n", longest);
     g_autofree char *bad = g_strdup_printf(TOY_RUN "[cache %sn]\norder = 1\n", longest);
     g_autofree char *message = g_strdup_printf("toy.scenario:3: [cache %sn]: \"%sn\" is no name (allowed: 1 to 64 "
-                                               "letters, digits, '_', '.', ':', '-')",
+                                               "letters, digits, '_', '.', ':', ',', '+', '-')",
                                                longest, longest);
     g_autoptr(SimPlan) plan = toy_load_ok(good, NULL);
     g_assert_cmpstr(sim_config_instances(only_config(plan), "cache *")[0], ==, longest);

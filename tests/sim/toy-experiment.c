@@ -12,6 +12,7 @@ static const SimKeySpec toy_keys[] = {
     {"toy", "site", SIM_KEY_TEXT, "slow_path", FALSE, 0, 0, NULL, "Name of a call site."},
     {"toy", "fail_from", SIM_KEY_INT, "-1", FALSE, -1, 1e6, NULL, "First replication that fails; -1 for none."},
     {"toy", "hang", SIM_KEY_BOOL, "false", FALSE, 0, 0, NULL, "Wait for a cancel that may never come."},
+    {"toy", "delay_us", SIM_KEY_INT, "0", FALSE, 0, 1e7, NULL, "Time on the wall that a run takes."},
     {"toy", "tables", SIM_KEY_BOOL, "true", FALSE, 0, 0, NULL, "Record tables beside the metrics."},
     {NULL}};
 static const SimKeySpec *const toy_tables[] = {toy_keys, NULL};
@@ -98,6 +99,7 @@ toy_run(const SimRunInput *input, SimRecord *record, GError **error)
 
     while (sim_config_bool(input->config, "toy", "hang") && !g_atomic_int_get(input->cancel))
         g_usleep(1000);
+    g_usleep((gulong) sim_config_int(input->config, "toy", "delay_us"));
     if (g_atomic_int_get(input->cancel)) {
         g_set_error_literal(error, SIM_ERROR, SIM_ERROR_INTERRUPTED, "cancelled");
         return FALSE;

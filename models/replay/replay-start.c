@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The state before the first event. Known are counts (how many slabs are full, partial, on which CPU), where a
+ * listing was taken; unknown, and drawn, are which slab is how full, which CPUs have the cpu slabs, and which of the
+ * slabs is the one of a recorded address. */
+#include "replay-private.h"
+#include "slub-place.h"
+
+static guint
+count_at(const GArray *counts, guint place)
+{
+    for (guint i = 0; i < counts->len; i++)
+        if (g_array_index(counts, ReplayCount, i).node == place)
+            return g_array_index(counts, ReplayCount, i).count;
+    return 0;
+}
+
+/* `n_objects` spread over `n` slabs of at most `max` each, every way of cutting the whole being alike; `inuse` [n]. */
+static void
+spread(SimRng *rng, guint n_objects, guint n, guint max, guint *inuse)
+{
+    guint left = MIN(n_objects, n * max);
+
+    for (guint i = 0; i < n; i++)
+        inuse[i] = 0;
+    while (left) {
+        guint part = (guint) sim_rng_below(rng, MIN(left, max)) + 1;
+        guint i = (guint) sim_rng_below(rng, n);
+
+        part = MIN(part, max - inuse[i]);
+        inuse[i] += part;
+        left -= part;
+    }
+}
+
+static int
+compare_fullest_first(gconstpointer a, gconstpointer b)
+{
+    guint x = *(const guint *) a, y = *(const guint *) b;
+
+    return x > y ? -1 : x < y;
+}
+
+/* Recordings begin after a shrink, which sorts the list, fullest first. */
+static void
+lay_partial(ReplayCache *cache, guint start, SimRng *rng, guint node, guint n, guint n_objects)
+{
+    g_autofree guint *inuse = g_new(guint, MAX(n, 1));
+
+    spread(rng, n_objects, n, cache->geometry.objects - 1, inuse);
+    qsort(inuse, n, sizeof *inuse, compare_fullest_first);
+    for (guint i = 0; i < n; i++) {
+        SlabId id = slub_place_new(cache->cache[start], node, inuse[i], SLUB_PLACE_NODE_TAIL, 0);
+        g_array_append_val(cache->pool[start], id);
+    }
+}
+
+/* CPUs of a node that have no cpu slab yet, one of them drawn; MACH_NO_CPU when there is none. */
+static guint
+draw_cpu(const ReplayCache *cache, const MachTopology *topology, guint start, SimRng *rng, guint node)
+{
+    guint n = 0, chosen = MACH_NO_CPU;
+
+    for (guint cpu = 0; cpu < topology->n_cpus; cpu++)
+        if (topology->cpu_node[cpu] == node && !cache->cache[start]->cpu[cpu].slab && sim_rng_below(rng, ++n) == 0)
+            chosen = cpu;
+    return chosen;
+}
+
+static void
+lay_cpu_slabs(ReplayCache *cache, const MachTopology *topology, guint start, SimRng *rng, guint node, guint n)
+{
+    while (n--) {
+        guint cpu = draw_cpu(cache, topology, start, rng, node);
+        guint inuse = cache->geometry.objects - (guint) sim_rng_below(rng, cache->geometry.objects);
+        SlubPlace place = cpu == MACH_NO_CPU ? SLUB_PLACE_NONE : SLUB_PLACE_CPU;
+        SlabId id;
+
+        if (cpu == MACH_NO_CPU)
+            inuse = cache->geometry.objects;
+        id = slub_place_new(cache->cache[start], node, inuse, place, cpu == MACH_NO_CPU ? 0 : cpu);
+        g_array_append_val(cache->pool[start], id);
+    }
+}
+
+static void
+lay_cpu_partial(ReplayCache *cache, const MachTopology *topology, guint start, SimRng *rng, const GArray *lists,
+                guint *n_by_node)
+{
+    for (guint i = 0; i < lists->len; i++) {
+        ReplayCount list = g_array_index(lists, ReplayCount, i);
+
+        for (guint j = 0; list.node < topology->n_cpus && j < list.count; j++) {
+            guint node = topology->node_mem[topology->cpu_node[list.node]];
+            guint inuse = (guint) sim_rng_below(rng, cache->geometry.objects);
+            SlabId id = slub_place_new(cache->cache[start], node, inuse, SLUB_PLACE_CPU_PARTIAL, list.node);
+
+            g_array_append_val(cache->pool[start], id);
+            n_by_node[node]++;
+        }
+    }
+}
+
+void
+replay_start_cache(Replay *replay, ReplayCache *cache, guint start)
+{
+    const ReplayCacheState *state = replay_catalog_state(replay->catalog, cache->row);
+    const MachTopology *topology = replay->topology;
+    SimRng *rng = &replay->world[start].rng;
+    g_autofree guint *n_cpu_partial = g_new0(guint, topology->n_nodes);
+
+    cache->pool[start] = g_array_new(FALSE, FALSE, sizeof(SlabId));
+    if (!state)
+        return;
+    lay_cpu_partial(cache, topology, start, rng, state->cpu_partial, n_cpu_partial);
+    for (guint node = 0; node < topology->n_nodes; node++) {
+        guint n_slabs = count_at(state->slabs, node), n_partial = count_at(state->partial, node);
+        guint n_cpu = count_at(state->cpu_slabs, node);
+        guint n_cpu_slabs = n_cpu > n_cpu_partial[node] ? n_cpu - n_cpu_partial[node] : 0;
+        guint n_known = n_partial + n_cpu_partial[node] + n_cpu_slabs;
+
+        lay_partial(cache, start, rng, node, n_partial, count_at(state->objects_partial, node));
+        lay_cpu_slabs(cache, topology, start, rng, node, n_cpu_slabs);
+        for (guint i = n_known; i < n_slabs; i++) {
+            SlabId id = slub_place_new(cache->cache[start], node, cache->geometry.objects, SLUB_PLACE_NONE, 0);
+            g_array_append_val(cache->pool[start], id);
+        }
+    }
+}
+
+/* A start slab for a recorded slab, drawn with a chance in proportion to its objects in use. */
+static SlabId
+draw_slab(ReplayCache *cache, guint start, SimRng *rng)
+{
+    GArray *pool = cache->pool[start];
+    guint n_tries = 64;
+
+    while (pool->len && n_tries--) {
+        guint i = (guint) sim_rng_below(rng, pool->len);
+        SlabId id = g_array_index(pool, SlabId, i);
+
+        if (sim_rng_below(rng, cache->geometry.objects) < slub_place_n_inuse(cache->cache[start], id)) {
+            g_array_remove_index_fast(pool, i);
+            return id;
+        }
+    }
+    return 0;
+}
+
+SlabId
+replay_start_slab(Replay *replay, ReplayCache *cache, guint start, guint64 recorded_slab, guint node)
+{
+    guint32 *row = replay_table_add(&cache->slabs, recorded_slab + 1);
+    const SlubSystem *system = replay->world[start].system;
+    SlabId id = row[start];
+
+    if (id && system->arena.slab[id].objects && system->arena.slab[id].cache == cache->cache[start]->index &&
+        slub_place_n_inuse(cache->cache[start], id) > 0)
+        return id;
+    id = draw_slab(cache, start, &replay->world[start].rng);
+    if (!id)
+        id = slub_place_new(cache->cache[start], node, cache->geometry.objects, SLUB_PLACE_NONE, 0);
+    row[start] = id;
+    return id;
+}
+
+/* Makes the CPU's own freelist as long as the trace shows it. */
+static void
+set_freelist(SlubCache *slub, guint cpu, guint n_free)
+{
+    SlubCpu *c = &slub->cpu[cpu];
+
+    c->n_objects += (gint64) c->free - (gint64) n_free;
+    c->free = n_free;
+}
+
+static void
+reveal(Replay *replay, ReplayCache *cache, guint start, guint cpu, guint n_leading, gboolean is_used_up)
+{
+    SlubCache *slub = cache->cache[start];
+    const SlubCpu *c = &slub->cpu[cpu];
+    const Slab *slab = &slub->system->arena.slab[c->slab];
+    guint32 *row = replay_table_add(&cache->slabs, cache->first_slab[cpu]);
+
+    /* Only of the slab that stands for the recorded one: not when the model has moved on. */
+    if (!c->slab || (row[start] && row[start] != c->slab))
+        return;
+    row[start] = c->slab;
+    if (c->free < n_leading && slab->inuse == slab->objects)
+        set_freelist(slub, cpu, MIN(n_leading, slab->objects));
+    else if (is_used_up && c->free > n_leading)
+        set_freelist(slub, cpu, n_leading);
+}
+
+void
+replay_start_reveal(Replay *replay, ReplayCache *cache, guint cpu, const guint64 *ptrs, guint n)
+{
+    guint64 slab = (ptrs[0] >> cache->slab_shift) + 1;
+    guint n_leading = 0;
+
+    if (!cache->first_slab[cpu])
+        cache->first_slab[cpu] = slab;
+    while (n_leading < n && (ptrs[n_leading] >> cache->slab_shift) + 1 == cache->first_slab[cpu])
+        n_leading++;
+    for (guint start = 0; start < replay->params.n_starts; start++)
+        reveal(replay, cache, start, cpu, n_leading, n_leading < n);
+    if (n_leading < n)
+        cache->first_slab[cpu] = G_MAXUINT64;
+}

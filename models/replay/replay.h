@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef REPLAY_H
+#define REPLAY_H
+
+#include "kmem-event.h"
+#include "replay-catalog.h"
+#include "replay-names.h"
+#include "slub.h"
+
+/* A recorded trace through the allocator of models/alloc: order, CPUs and the pairing of allocations and frees come
+ * from the trace, slabs and lists from the model. There is no time. One pass drives several starts side by side,
+ * which differ in what the trace does not show of the beginning. */
+
+typedef struct {
+    guint n_starts;
+    guint64 seed;
+    guint n_copies; /* each traced CPU stands for so many; copy i of CPU c runs on CPU c + i * n_traced_cpus */
+    guint n_traced_cpus;
+    gint64
+        follow_until_ns; /* up to this time the kernel's slabs are followed; G_MININT64 = never, G_MAXINT64 = always */
+    gboolean reads_first_slabs; /* pointers tell slabs apart: first freelists get the length they show */
+} ReplayParams;
+
+/* What a cache counts, under the names of the kernel's functions. */
+typedef struct {
+    guint64 calls[KMEM_N_PROBES];
+} ReplayCounts;
+
+typedef struct {
+    char *name;
+    gint row; /* of the catalog, -1 = made up */
+    SlabGeometry geometry;
+    guint slab_shift; /* recorded pointer >> slab_shift = number of its recorded slab */
+    guint64 n_allocs, n_frees, n_unmatched_frees;
+    ReplayCounts traced;  /* slow-path events of the trace, since following ended */
+    ReplayTable slabs; /* recorded slab -> slab of each start; only those that existed before the trace, or followed */
+    guint64 *first_slab; /* [n_traced_cpus] recorded slab + 1 that a CPU began with, 0 = none yet, G_MAXUINT64 = done */
+    GArray **pool;     /* [n_starts] SlabId: start slabs that no recorded slab stands for yet */
+    ReplayCounts *before; /* [n_starts] counted while the kernel was followed; not in replay_counts() */
+    SlubCache **cache; /* [n_starts] */
+} ReplayCache;
+
+/* One start. */
+typedef struct {
+    Machine *machine;
+    SlubSystem *system;
+    SimRng rng; /* the unknown of the start */
+} ReplayWorld;
+
+typedef struct {
+    ReplayParams params;
+    const ReplayCatalog *catalog;
+    ReplayNames *names;
+    MachTopology *topology;
+    ReplayWorld *world;  /* [n_starts] */
+    GPtrArray *caches;   /* ReplayCache * */
+    GArray *cache_of;    /* gint by name number: index in caches, -1 = refused, -2 = not asked for yet */
+    ReplayTable objects; /* live object -> cache index + 1, slabs [n_starts][n_copies] */
+    GError *failure;     /* the first cache that could not be made */
+    SlabId *scratch;     /* [KMEM_BULK_SHOWN] */
+    guint64 n_events, n_unmatched_frees, n_unknown_frees, n_reused, n_no_slab;
+    gint64 first_time_ns, last_time_ns;
+    struct _ReplayGuide *guide; /* NULL unless the kernel is followed */
+} Replay;
+
+/* `catalog` and `names` are borrowed; takes `topology`. Start slabs are laid out when a cache is first met.
+ * SIM_ERROR_MODEL for kernels without an allocator here. */
+Replay *replay_new(const ReplayParams *params, const ReplayCatalog *catalog, ReplayNames *names, MachTopology *topology,
+                   GError **error);
+void replay_free(Replay *replay);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Replay, replay_free)
+
+/* One event. SIM_ERROR_RANGE for a CPU that the machine has not. */
+gboolean replay_feed(Replay *replay, const KmemEvent *event, GError **error);
+
+/* What the model has counted for a cache in one start, since following ended. */
+ReplayCounts replay_counts(const ReplayCache *cache, guint start);
+
+/* Live objects the trace has shown. */
+gsize replay_n_live(const Replay *replay);
+
+/* The first contradiction inside the allocator's state, NULL when there is none. Caller frees. */
+char *replay_check(const Replay *replay);
+
+#endif

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The in-kernel microbenchmark: each thread allocates a batch of objects and frees them all, in order of allocation or
+ * shuffled, for ever (slub-facts F.5; slub_kunit of SEED0 and SHM, kmem_cache loop of WML). One operation is one pair.
+ * Left out: the objects' own lines, which the test does not touch. */
+#include "workload.h"
+
+enum {
+    BATCH_MAX = 4096,
+};
+
+#define KEY(name, key_type) .group = "workload", .key = name, .type = key_type
+
+static const SimKeySpec keys[] = {
+    {KEY("bench_cache", SIM_KEY_CHOICE), .fallback = "bench_64",
+     .choices = "bench_32|bench_64|bench_96_aligned|bench_1120|bench_4096",
+     .help = "microbench: test cache, by object size"},
+    {KEY("batch", SIM_KEY_INT), .fallback = "1", .min = 1, .max = BATCH_MAX,
+     .help = "microbench: objects allocated before all are freed"},
+    {KEY("shuffled", SIM_KEY_BOOL), .fallback = "false", .help = "microbench: free in a random order"},
+    {KEY("bench_threads", SIM_KEY_INT), .fallback = "1", .min = 1, .max = MACH_MAX_CPUS,
+     .help = "microbench: threads, one a CPU in the order of the CPU numbers"},
+    {KEY("accounted", SIM_KEY_BOOL), .fallback = "false",
+     .help = "microbench: ask with __GFP_ACCOUNT; thread i runs in cgroup i"},
+    {KEY("bench_overhead", SIM_KEY_COST), .fallback = "0 ns", .max = 1e9,
+     .help = "microbench: the loop's own time for each pair"},
+    {NULL},
+};
+
+typedef struct _Bench Bench;
+
+typedef struct {
+    Bench *bench;
+    MachCpu *cpu;
+    MemcgTask task;
+    SimRng rng;
+    SlabId *object; /* [batch] */
+} Thread;
+
+struct _Bench {
+    World *world;
+    SlubCache *cache;
+    guint batch, n_threads;
+    gboolean is_shuffled, is_accounted;
+    SimTime overhead;
+    Thread *thread;
+};
+
+static void
+shuffle(Thread *t)
+{
+    for (guint i = t->bench->batch - 1; i > 0; i--) {
+        guint j = (guint) sim_rng_below(&t->rng, i + 1);
+        SlabId kept = t->object[i];
+
+        t->object[i] = t->object[j];
+        t->object[j] = kept;
+    }
+}
+
+static void
+run_round(Thread *t)
+{
+    const Bench *b = t->bench;
+    Memcg *memcg = b->is_accounted ? b->world->memcg : NULL;
+    MemcgGroup *charged = NULL; /* the same of all */
+
+    for (guint i = 0; i < b->batch; i++)
+        t->object[i] = memcg_slab_alloc(memcg, b->cache, t->cpu, &t->task, &charged);
+    if (b->is_shuffled)
+        shuffle(t);
+    for (guint i = 0; i < b->batch; i++)
+        memcg_slab_free(b->world->memcg, b->cache, t->cpu, t->object[i], charged);
+    mach_compute(t->cpu, b->batch * b->overhead, mach_sibling_is_busy(t->cpu));
+}
+
+static void
+run_thread(SimAgent *agent)
+{
+    Thread *t = agent->data;
+    WorldCpu *counts = &t->bench->world->cpu[t->cpu->id];
+
+    while (!mach_is_over(t->cpu)) {
+        run_round(t);
+        counts->n_operations += t->bench->batch;
+        mach_poll(t->cpu);
+    }
+}
+
+static void
+add_thread(Bench *b, guint id)
+{
+    Thread *t = &b->thread[id];
+    g_autofree char *component = g_strdup_printf("thread/%u", id);
+    SimRng phase;
+
+    t->bench = b;
+    t->cpu = &b->world->machine->cpu[id];
+    t->cpu->is_busy = TRUE;
+    t->object = g_new(SlabId, b->batch);
+    memcg_task_init(&t->task, b->world->memcg ? memcg_group(b->world->memcg, id) : NULL);
+    sim_rng_init(&t->rng, b->world->seed, b->world->replication, component, "free order");
+    sim_rng_init(&phase, b->world->seed, b->world->replication, component, "start");
+    sim_engine_add_fiber(b->world->machine->engine, id, run_thread, t);
+    sim_wake(b->world->machine->engine, t->cpu->agent, (SimTime) sim_rng_below(&phase, SIM_US));
+}
+
+static void *
+setup(World *world, GError **error)
+{
+    const SimConfig *config = world->config;
+    Bench *b = g_new0(Bench, 1);
+
+    b->world = world;
+    b->cache = world_cache(world, sim_config_text(config, "workload", "bench_cache"));
+    b->batch = (guint) sim_config_int(config, "workload", "batch");
+    b->is_shuffled = sim_config_bool(config, "workload", "shuffled");
+    b->is_accounted = sim_config_bool(config, "workload", "accounted");
+    b->overhead = sim_config_time(config, "workload", "bench_overhead");
+    b->n_threads = (guint) sim_config_int(config, "workload", "bench_threads");
+    b->thread = g_new0(Thread, b->n_threads);
+    world->machine->n_active_cpus = b->n_threads;
+    world->n_tasks = b->n_threads;
+    for (guint i = 0; i < b->n_threads; i++)
+        add_thread(b, i);
+    return b;
+}
+
+static void
+report(World *world, void *state, SimRecord *record)
+{
+    double n = 0, seconds = 0;
+
+    for (guint i = 0; i < world->n_tasks; i++) {
+        n += (double) (world->cpu[i].operations_at_end - world->cpu[i].operations_at_warmup);
+        seconds += sim_time_to_seconds(world->cpu[i].end_at - world->cpu[i].warmup_at);
+    }
+    sim_record_add_metric(record, "pair_ns", n > 0 ? seconds * 1e9 / n : 0);
+}
+
+static gboolean
+check(const SimConfig *config, const MachTopology *topology, GError **error)
+{
+    if (sim_config_int(config, "workload", "bench_threads") > topology->n_cpus)
+        return sim_config_error(config, "workload", "bench_threads", error,
+                                "more threads than CPUs are not modelled (allowed: 1 to %u)", topology->n_cpus);
+    return TRUE;
+}
+
+static void
+free_bench(void *state)
+{
+    Bench *b = state;
+
+    for (guint i = 0; b && i < b->n_threads; i++)
+        g_free(b->thread[i].object);
+    if (b)
+        g_free(b->thread);
+    g_free(b);
+}
+
+/* The one cache the scenario names. */
+static const char *const *
+cache_names(const SimConfig *config, guint kernel)
+{
+    static const char *const names[][2] = {
+        {"bench_32", NULL}, {"bench_64", NULL}, {"bench_96_aligned", NULL}, {"bench_1120", NULL}, {"bench_4096", NULL},
+    };
+
+    return names[sim_config_choice(config, "workload", "bench_cache")];
+}
+
+const Workload workload_microbench = {
+    .name = "microbench",
+    .summary = "allocate a batch of objects and free them, one pinned thread a CPU",
+    .operation = "pairs",
+    .keys = keys,
+    .cache_names = cache_names,
+    .check = check,
+    .setup = setup,
+    .report = report,
+    .free = free_bench,
+};
