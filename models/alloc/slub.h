@@ -6,14 +6,11 @@
 #include "page-alloc.h"
 #include "slab-arena.h"
 #include "slab-geometry.h"
+#include "slub-generation.h"
 
 /* SLUB as a state machine over slabs (mm/slub.c; slub-facts B.1 to B.4). A generation is a row of alloc-list.h: how
  * objects come from and go to slabs. From 6.18 on a layer of sheaves (slub-sheaf.h) may lie above it. An object is its
  * slab's number. Every function with a MachCpu runs on that CPU's fiber and takes its time. */
-
-typedef struct _SlubSystem SlubSystem;
-typedef struct _SlubCache SlubCache;
-typedef struct _SlubSheaves SlubSheaves;
 
 enum {
     SLUB_NO_NODE = -1, /* NUMA_NO_NODE */
@@ -31,54 +28,12 @@ typedef struct {
     gint64 n_objects; /* allocated minus freed on this CPU */
 } SlubCpu;
 
-/* Call sites of the list_lock. */
-#define SLUB_LOCK_SITES(SITE)                                                                                          \
-    SITE(GET_PARTIAL_NODE, "get_partial_node")                                                                         \
-    SITE(GET_ANY_PARTIAL, "get_any_partial")                                                                           \
-    SITE(SLAB_FREE, "__slab_free")                                                                                     \
-    SITE(UNFREEZE, "__unfreeze_partials")                                                                              \
-    SITE(DEACTIVATE, "deactivate_slab")                                                                                \
-    SITE(SHRINK, "__kmem_cache_do_shrink")                                                                             \
-    SITE(FROM_PARTIAL, "get_from_partial_node")                                                                        \
-    SITE(FROM_ANY, "get_from_any_partial")                                                                             \
-    SITE(NEW_SLAB, "alloc_from_new_slab")                                                                              \
-    SITE(REFILL, "get_partial_node_bulk")                                                                              \
-    SITE(REFILL_ANY, "__refill_objects_any")                                                                           \
-    SITE(REFILL_RETURN, "__refill_objects_node")
-
-typedef enum {
-#define SITE(name, text) SLUB_LOCK_##name,
-    SLUB_LOCK_SITES(SITE)
-#undef SITE
-        SLUB_N_LOCK_SITES,
-    SLUB_FIRST_DIRECT_SITE = SLUB_LOCK_FROM_PARTIAL, /* from here on: only generations without a cpu slab */
-} SlubLockSite;
-
-const char *slub_lock_site_name(SlubLockSite site);
-
 /* kmem_cache_node. Under list_lock, but for the racy reads of partial.count. */
 typedef struct {
     SimLock list_lock;
     SlabList partial;
     gint64 n_slabs;
 } SlubNode;
-
-/* A generation of the allocator. */
-typedef struct {
-    const char *name, *summary;
-    guint first_kernel, last_kernel; /* SLAB_KERNEL, both included */
-    gboolean has_cpu_slab;
-    gboolean freezes_partial; /* slabs on cpu partial lists are frozen */
-    SlabId (*alloc_slow)(SlubCache *cache, MachCpu *cpu, gint node);
-    void (*free_slow)(SlubCache *cache, MachCpu *cpu, SlabId slab, guint n_objects);
-    /* Gives back a chain of cpu partial slabs, linked by next. */
-    void (*put_partials)(SlubCache *cache, MachCpu *cpu, SlabId first);
-    /* Gives back a cpu slab with `n_private` objects on the CPU's own freelist. */
-    void (*deactivate)(SlubCache *cache, MachCpu *cpu, SlabId slab, guint n_private);
-    /* Many objects at once from and to slabs: for bulk calls, and to fill and flush sheaves. give_bulk() reorders. */
-    void (*take_bulk)(SlubCache *cache, MachCpu *cpu, guint n, SlabId *ret_objects);
-    void (*give_bulk)(SlubCache *cache, MachCpu *cpu, guint n, SlabId *objects);
-} SlubGeneration;
 
 struct _SlubCache {
     SlubSystem *system;
@@ -96,20 +51,6 @@ struct _SlubCache {
     guint32 cpu_partial_slabs; /* the limit in force from 5.16 on */
     double fallback_chance;    /* that a new slab gets the fallback order */
 };
-
-/* Whose partial lists fill a sheaf when the CPU's own node has not enough (from 7.0). */
-typedef enum {
-    SLUB_REFILL_LOCAL,   /* nobody else's: new slabs */
-    SLUB_REFILL_TRYLOCK, /* all nodes', where list_lock is free: 7.0 */
-    SLUB_REFILL_SPIN,    /* all nodes', waiting for list_lock */
-} SlubRefill;
-
-/* The layers; a cache keeps the way to handle slabs with which it was made. */
-typedef struct {
-    gboolean has_cpu_slab; /* FALSE: slabs are handled as from 7.0 on. TRUE only in a release that has one */
-    SlubRefill refill;
-    gboolean remote_frees_to_sheaf; /* what if the freeing CPU's sheaf took objects of other nodes too */
-} SlubLayers;
 
 struct _SlubSystem {
     Machine *machine;

@@ -8,6 +8,12 @@
 
 /* Shared by the files of the comparison only. */
 
+enum {
+    ORDER = 1,
+    FALLBACK_CHANCES = 1 << 20, /* the fast side's draw for the order */
+    ANY_PARTIAL_CHANCES = 1024,
+};
+
 typedef enum {
     OP_ALLOC,
     OP_ALLOC_ATOMIC,
@@ -81,6 +87,12 @@ void differential__fail(const Differential *d, const char *format, ...) G_GNUC_P
         }                                                                                                              \
     }                                                                                                                  \
     G_STMT_END
+
+/* The fast side's number of a slab, 0 for none. */
+SlabId differential__slab_of(const Differential *d, const RefSlab *slab);
+
+void differential__compare_cpu(const Differential *d, guint cpu);
+void differential__compare_nodes(const Differential *d);
 
 /* An operation: set up, done on the fast side by a CPU, compared. */
 void differential__begin(Differential *d, guint cpu, OperationKind kind, guint n, gint node);
