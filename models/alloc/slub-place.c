@@ -40,6 +40,9 @@ slub_place_put(SlubCache *cache, SlabId id, SlubPlace place, guint cpu)
     case SLUB_PLACE_CPU_PARTIAL:
         push_cpu_partial(cache, id, c);
         break;
+    case SLUB_PLACE_AWAY:
+        slab->flags |= SLAB_FROZEN;
+        break;
     case SLUB_PLACE_CPU:
         old = c->slab;
         if (old) {
@@ -92,7 +95,7 @@ slub_place_find(const SlubCache *cache, SlabId id, guint *ret_cpu)
             if (other == id)
                 return SLUB_PLACE_CPU_PARTIAL;
     }
-    return SLUB_PLACE_NONE;
+    return slab->flags & SLAB_FROZEN ? SLUB_PLACE_AWAY : SLUB_PLACE_NONE;
 }
 
 /* The counts of the slabs above it drop. */
@@ -120,6 +123,7 @@ slub_place_take(SlubCache *cache, SlabId id)
 
     switch (slub_place_find(cache, id, &cpu)) {
     case SLUB_PLACE_NONE:
+    case SLUB_PLACE_AWAY:
         break;
     case SLUB_PLACE_NODE_HEAD:
     case SLUB_PLACE_NODE_TAIL:
@@ -148,4 +152,15 @@ slub_place_n_inuse(const SlubCache *cache, SlabId id)
         if (cache->cpu[cpu].slab == id)
             n_private = cache->cpu[cpu].free;
     return slab->inuse - n_private;
+}
+
+void
+slub_place_discard(SlubCache *cache, SlabId id)
+{
+    guint node = slub_slab(cache, id)->node;
+
+    g_assert(slub_slab(cache, id)->inuse == 0);
+    cache->node[node].n_slabs--;
+    cache->system->pages->zone[node].free_pages += (gint64) 1 << cache->geometry.order;
+    slab_arena_give(&cache->system->arena, id);
 }

@@ -12,6 +12,7 @@ typedef enum {
     SLUB_PLACE_NODE_TAIL, /* its node's partial list */
     SLUB_PLACE_NODE_HEAD,
     SLUB_PLACE_CPU_PARTIAL, /* head of a CPU's partial list */
+    SLUB_PLACE_AWAY,        /* in the hands of somebody who moves it: frozen, on no list */
     SLUB_PLACE_CPU,         /* the cpu slab; objects not in use are on the CPU's own freelist */
 } SlubPlace;
 
@@ -24,6 +25,9 @@ void slub_place_take(SlubCache *cache, SlabId slab);
 /* Puts a slab that is nowhere. A cpu slab that the CPU had is taken away first and goes to its node's list (or to
  * none, when it is full). */
 void slub_place_put(SlubCache *cache, SlabId slab, SlubPlace place, guint cpu);
+
+/* Gives up a slab without an object in use that is nowhere. */
+void slub_place_discard(SlubCache *cache, SlabId slab);
 
 /* Where a slab is; *ret_cpu is set for the places of a CPU. Looks at every CPU: O(CPUs * partial slabs). */
 SlubPlace slub_place_find(const SlubCache *cache, SlabId slab, guint *ret_cpu);

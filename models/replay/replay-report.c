@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "replay-guide.h"
+
 enum {
     MIN_POOLED_CALLS = 100, /* fewer are judged by their number, not in per cent */
 };
@@ -88,10 +90,31 @@ append_pools(const ReplayRun *run, GString *text)
                 replay_counted_missed(run->counted, (KmemProbe) probe));
 }
 
+static void
+append_rules(const ReplayGuide *guide, GString *text)
+{
+    g_string_append_printf(text, "# %-72s %9s %7s %9s\n", "rule", "ok", "not ok", "ok_%");
+    for (guint rule = 0; rule < REPLAY_N_RULES; rule++) {
+        ReplayTally tally = replay_guide_tally(guide, (ReplayRule) rule);
+        guint64 n = tally.ok + tally.not_ok;
+
+        g_string_append_printf(text, "  %-72s %9" G_GUINT64_FORMAT " %7" G_GUINT64_FORMAT, replay_rule_text((ReplayRule) rule),
+                               tally.ok, tally.not_ok);
+        if (n)
+            g_string_append_printf(text, " %9.2f\n", 100.0 * (double) tally.ok / (double) n);
+        else
+            g_string_append_printf(text, " %9s\n", "-");
+    }
+    g_string_append_printf(text, "# %" G_GUINT64_FORMAT " slow frees in interrupts show no event: silent probes\n",
+                           replay_guide_n_silent(guide));
+}
+
 void
 replay_report(const ReplayRun *run, ReplayMode mode, GString *text)
 {
     append_head(run, mode, text);
+    if (run->replay->guide)
+        append_rules(run->replay->guide, text);
     append_table(run, text);
     if (is_comparable(run))
         append_pools(run, text);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "replay-guide.h"
 #include "replay-machine.h"
 #include "sim-error.h"
 
@@ -245,6 +246,8 @@ pass(const ReplayRequest *request, ReplayRun *run, GError **error)
         if (request->on_event)
             request->on_event(run->replay, &event, request->data);
     }
+    if (run->replay->guide)
+        replay_guide_finish(run->replay->guide);
     run->stats = *kmem_reader_stats(reader);
     return TRUE;
 }

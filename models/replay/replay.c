@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "replay.h"
 
+#include "replay-guide.h"
 #include "replay-machine.h"
 #include "replay-private.h"
 #include "sim-error.h"
@@ -22,6 +23,7 @@ cache_free(gpointer data)
         g_array_unref(*pool);
     g_free(cache->pool);
     g_free(cache->first_slab);
+    g_free(cache->before);
     g_free(cache->cache);
     g_free(cache);
 }
@@ -52,6 +54,8 @@ replay_new(const ReplayParams *params, const ReplayCatalog *catalog, ReplayNames
             return NULL;
         sim_rng_init(&world->rng, params->seed, i, "replay", "unknown start");
     }
+    if (params->follow_until_ns > G_MININT64)
+        replay->guide = replay_guide_new(replay);
     return g_steal_pointer(&replay);
 }
 
@@ -60,6 +64,7 @@ replay_free(Replay *replay)
 {
     if (!replay)
         return;
+    replay_guide_free(replay->guide);
     g_ptr_array_unref(replay->caches);
     for (guint i = 0; i < replay->params.n_starts; i++) {
         slub_system_free(replay->world[i].system);
@@ -102,10 +107,11 @@ add_cache(Replay *replay, const char *name, gint row, const SlabGeometry *geomet
                         replay_catalog_recorded_order(replay->catalog, row, geometry);
     cache->pool = g_new0(GArray *, n_starts + 1);
     cache->cache = g_new0(SlubCache *, n_starts);
+    cache->before = g_new0(ReplayCounts, n_starts);
     cache->first_slab = g_new0(guint64, replay->params.n_traced_cpus);
     /* Without a listing, with other settings or copies, the slab a CPU began with is not this one. */
     for (guint i = 0; i < replay->params.n_traced_cpus; i++)
-        if (!replay->params.reads_first_slabs || !replay_catalog_state(replay->catalog, row))
+        if (replay->guide || !replay->params.reads_first_slabs || !replay_catalog_state(replay->catalog, row))
             cache->first_slab[i] = G_MAXUINT64;
     replay_table_init(&cache->slabs, n_starts);
     for (guint i = 0; i < n_starts; i++) {
@@ -164,14 +170,21 @@ cache_of(Replay *replay, const KmemEvent *event, gint *ret_index)
 }
 
 static void
-free_object(Replay *replay, const KmemEvent *event, guint32 *object)
+free_object(Replay *replay, const KmemEvent *event, guint64 ptr, guint32 *object)
 {
     ReplayCache *cache;
 
     if (object[0] != NO_CACHE) {
         cache = g_ptr_array_index(replay->caches, object[0] - 1);
         cache->n_frees++;
-        for (guint start = 0; start < replay->params.n_starts; start++)
+        if (replay->guide) {
+            KmemEvent single = *event;
+
+            single.op = KMEM_FREE;
+            single.ptr = ptr;
+            replay_guide_feed(replay->guide, &single, (gint) object[0] - 1);
+        }
+        for (guint start = 0; start < replay->params.n_starts && !replay->guide; start++)
             for (guint copy = 0; copy < replay->params.n_copies; copy++)
                 slub_free(cache->cache[start], replay_cpu(replay, start, event->cpu, copy),
                           replay_object_slab(replay, object, start, copy));
@@ -187,7 +200,7 @@ new_object(Replay *replay, const KmemEvent *event, guint64 ptr, gint cache_numbe
 
     if (object) {
         replay->n_reused++;
-        free_object(replay, event, object);
+        free_object(replay, event, ptr, object);
     }
     object = replay_table_add(&replay->objects, ptr);
     object[0] = (guint32) (cache_number + 1);
@@ -207,6 +220,10 @@ alloc_object(Replay *replay, const KmemEvent *event)
         return;
     }
     cache->n_allocs++;
+    if (replay->guide) {
+        replay_guide_feed(replay->guide, event, index);
+        return;
+    }
     if (cache->first_slab[event->cpu] != G_MAXUINT64)
         replay_start_reveal(replay, cache, event->cpu, &event->ptr, 1);
     for (guint start = 0; start < replay->params.n_starts; start++)
@@ -229,6 +246,10 @@ alloc_bulk(Replay *replay, const KmemEvent *event)
         return;
     }
     cache->n_allocs += event->n_shown;
+    if (replay->guide) {
+        replay_guide_feed(replay->guide, event, index);
+        return;
+    }
     if (cache->first_slab[event->cpu] != G_MAXUINT64)
         replay_start_reveal(replay, cache, event->cpu, event->ptrs, event->n_shown);
     for (guint start = 0; start < params->n_starts; start++)
@@ -262,7 +283,7 @@ adopt_object(Replay *replay, const KmemEvent *event, guint64 ptr)
     cache->n_unmatched_frees++;
     object = replay_table_add(&replay->objects, ptr);
     object[0] = (guint32) (index + 1);
-    for (guint start = 0; start < replay->params.n_starts; start++)
+    for (guint start = 0; start < replay->params.n_starts && !replay->guide; start++)
         for (guint copy = 0; copy < replay->params.n_copies; copy++) {
             const MachCpu *cpu = replay_cpu(replay, start, event->cpu, copy);
 
@@ -278,6 +299,7 @@ free_bulk(Replay *replay, const KmemEvent *event)
     const ReplayParams *params = &replay->params;
     guint64 ptrs[KMEM_BULK_SHOWN];
     ReplayCache *cache = NULL;
+    gint cache_number = REFUSED;
     guint n = 0;
 
     /* kfree_bulk() may mix caches: the kernel groups by slab, and so the order of the rest does not change. */
@@ -291,13 +313,21 @@ free_bulk(Replay *replay, const KmemEvent *event)
             continue;
         its = g_ptr_array_index(replay->caches, object[0] - 1);
         if (cache && its != cache) {
-            free_object(replay, event, object);
+            free_object(replay, event, event->ptrs[i], object);
             continue;
         }
         cache = its;
+        cache_number = (gint) object[0] - 1;
         ptrs[n++] = event->ptrs[i];
     }
-    for (guint start = 0; start < params->n_starts && n; start++)
+    if (replay->guide && n) {
+        KmemEvent whole = *event;
+
+        whole.ptrs = ptrs;
+        whole.n_shown = n;
+        replay_guide_feed(replay->guide, &whole, cache_number);
+    }
+    for (guint start = 0; start < params->n_starts && n && !replay->guide; start++)
         for (guint copy = 0; copy < params->n_copies; copy++) {
             for (guint i = 0; i < n; i++)
                 replay->scratch[i] =
@@ -319,8 +349,26 @@ note_probe(Replay *replay, const KmemEvent *event)
     gint index;
     ReplayCache *cache = cache_of(replay, event, &index);
 
-    if (cache)
-        cache->traced.calls[event->probe]++;
+    if (!cache)
+        return;
+    cache->traced.calls[event->probe]++;
+    if (replay->guide)
+        replay_guide_feed(replay->guide, event, index);
+}
+
+/* From here on the model is alone, and what it counts is compared with the rest of the trace. */
+static void
+stop_following(Replay *replay)
+{
+    replay_guide_finish(replay->guide);
+    g_clear_pointer(&replay->guide, replay_guide_free);
+    for (guint i = 0; i < replay->caches->len; i++) {
+        ReplayCache *cache = g_ptr_array_index(replay->caches, i);
+
+        for (guint start = 0; start < replay->params.n_starts; start++)
+            cache->before[start] = replay_counts(cache, start);
+        cache->traced = (ReplayCounts){0};
+    }
 }
 
 gboolean
@@ -335,6 +383,8 @@ replay_feed(Replay *replay, const KmemEvent *event, GError **error)
                     replay->params.n_traced_cpus);
         return FALSE;
     }
+    if (replay->guide && event->time_ns > replay->params.follow_until_ns)
+        stop_following(replay);
     replay->n_events++;
     replay->first_time_ns = MIN(replay->first_time_ns, event->time_ns);
     replay->last_time_ns = event->time_ns;
@@ -347,7 +397,7 @@ replay_feed(Replay *replay, const KmemEvent *event, GError **error)
         if (!object)
             object = adopt_object(replay, event, event->ptr);
         if (object)
-            free_object(replay, event, object);
+            free_object(replay, event, event->ptr, object);
         break;
     case KMEM_ALLOC_BULK:
         alloc_bulk(replay, event);
@@ -370,6 +420,7 @@ replay_counts(const ReplayCache *cache, guint start)
     const SlubCache *slub = cache->cache[start];
     const SlubSystem *system = slub->system;
     guint64 stat[SLAB_N_STATS] = {0}, n_lists = 0;
+    ReplayCounts counts;
 
     for (guint cpu = 0; cpu < system->machine->n_cpus; cpu++)
         for (guint i = 0; i < SLAB_N_STATS; i++)
@@ -377,17 +428,17 @@ replay_counts(const ReplayCache *cache, guint start)
     for (guint node = 0; node < system->machine->topology->n_nodes; node++)
         n_lists += slub->node[node].list_lock.sites[SLUB_LOCK_GET_PARTIAL_NODE].acquisitions +
                    slub->node[node].list_lock.sites[SLUB_LOCK_GET_ANY_PARTIAL].acquisitions;
-    return (ReplayCounts){
-        .calls = {
-            [KMEM_PROBE_ALLOC_SLOW] = stat[SLAB_STAT_ALLOC_SLOWPATH],
-            [KMEM_PROBE_FREE_SLOW] = stat[SLAB_STAT_FREE_SLOWPATH],
-            [KMEM_PROBE_GET_PARTIAL_NODE] = n_lists,
-            [KMEM_PROBE_PUT_CPU_PARTIAL] = stat[SLAB_STAT_CPU_PARTIAL_FREE] + stat[SLAB_STAT_CPU_PARTIAL_NODE],
-            [KMEM_PROBE_UNFREEZE] = stat[SLAB_STAT_CPU_PARTIAL_DRAIN],
-            [KMEM_PROBE_NEW_SLAB] = stat[SLAB_STAT_ALLOC_SLAB],
-            [KMEM_PROBE_DISCARD_SLAB] = stat[SLAB_STAT_FREE_SLAB],
-            [KMEM_PROBE_DEACTIVATE] = stat[SLAB_STAT_ALLOC_NODE_MISMATCH] + stat[SLAB_STAT_CPUSLAB_FLUSH],
-        }};
+    counts.calls[KMEM_PROBE_ALLOC_SLOW] = stat[SLAB_STAT_ALLOC_SLOWPATH];
+    counts.calls[KMEM_PROBE_FREE_SLOW] = stat[SLAB_STAT_FREE_SLOWPATH];
+    counts.calls[KMEM_PROBE_GET_PARTIAL_NODE] = n_lists;
+    counts.calls[KMEM_PROBE_PUT_CPU_PARTIAL] = stat[SLAB_STAT_CPU_PARTIAL_FREE] + stat[SLAB_STAT_CPU_PARTIAL_NODE];
+    counts.calls[KMEM_PROBE_UNFREEZE] = stat[SLAB_STAT_CPU_PARTIAL_DRAIN];
+    counts.calls[KMEM_PROBE_NEW_SLAB] = stat[SLAB_STAT_ALLOC_SLAB];
+    counts.calls[KMEM_PROBE_DISCARD_SLAB] = stat[SLAB_STAT_FREE_SLAB];
+    counts.calls[KMEM_PROBE_DEACTIVATE] = stat[SLAB_STAT_ALLOC_NODE_MISMATCH] + stat[SLAB_STAT_CPUSLAB_FLUSH];
+    for (guint i = 0; i < KMEM_N_PROBES; i++)
+        counts.calls[i] -= cache->before[start].calls[i];
+    return counts;
 }
 
 gsize

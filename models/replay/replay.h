@@ -32,10 +32,11 @@ typedef struct {
     SlabGeometry geometry;
     guint slab_shift; /* recorded pointer >> slab_shift = number of its recorded slab */
     guint64 n_allocs, n_frees, n_unmatched_frees;
-    ReplayCounts traced; /* slow-path events of the trace */
+    ReplayCounts traced;  /* slow-path events of the trace, since following ended */
     ReplayTable slabs; /* recorded slab -> slab of each start; only those that existed before the trace, or followed */
     guint64 *first_slab; /* [n_traced_cpus] recorded slab + 1 that a CPU began with, 0 = none yet, G_MAXUINT64 = done */
     GArray **pool;     /* [n_starts] SlabId: start slabs that no recorded slab stands for yet */
+    ReplayCounts *before; /* [n_starts] counted while the kernel was followed; not in replay_counts() */
     SlubCache **cache; /* [n_starts] */
 } ReplayCache;
 
@@ -72,7 +73,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Replay, replay_free)
 /* One event. SIM_ERROR_RANGE for a CPU that the machine has not. */
 gboolean replay_feed(Replay *replay, const KmemEvent *event, GError **error);
 
-/* What the model has counted for a cache in one start. */
+/* What the model has counted for a cache in one start, since following ended. */
 ReplayCounts replay_counts(const ReplayCache *cache, guint start);
 
 /* Live objects the trace has shown. */

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Making the model's state agree with the recorded kernel's. */
+#include "replay-guide-private.h"
+#include "slub-place.h"
+
+SlabId
+guide_find(ReplayGuide *guide, gint cache_index, guint start, guint64 recorded)
+{
+    const ReplayCache *cache = g_ptr_array_index(guide->replay->caches, cache_index);
+    const guint32 *row = replay_table_find(&cache->slabs, recorded + 1);
+    const GuideSlab *slab;
+
+    if (!row || !row[start])
+        return 0;
+    slab = guide_slab(guide, start, row[start]);
+    return slab->recorded == recorded + 1 && slab->cache == cache_index &&
+                   guide->replay->world[start].system->arena.slab[row[start]].objects
+               ? row[start]
+               : 0;
+}
+
+void
+guide_bind(ReplayGuide *guide, gint cache_index, guint start, guint64 recorded, SlabId id, gboolean is_uncertain)
+{
+    ReplayCache *cache = g_ptr_array_index(guide->replay->caches, cache_index);
+
+    replay_table_add(&cache->slabs, recorded + 1)[start] = id;
+    *guide_slab(guide, start, id) =
+        (GuideSlab){.recorded = recorded + 1, .cache = cache_index, .is_uncertain = is_uncertain};
+}
+
+SlabId
+guide_adopt(ReplayGuide *guide, gint cache_index, guint start, guint64 recorded, SlabId wanted, const MachCpu *cpu)
+{
+    ReplayCache *cache = g_ptr_array_index(guide->replay->caches, cache_index);
+    GArray *pool = cache->pool[start];
+    SlabId id = 0;
+
+    for (guint i = 0; i < pool->len && !id; i++)
+        if (!wanted || g_array_index(pool, SlabId, i) == wanted) {
+            id = g_array_index(pool, SlabId, i);
+            g_array_remove_index_fast(pool, i);
+        }
+    if (!id && wanted)
+        return guide_adopt(guide, cache_index, start, recorded, 0, cpu);
+    if (!id)
+        id = slub_place_new(cache->cache[start], cpu->mem_node, cache->geometry.objects, SLUB_PLACE_NONE, 0);
+    guide_bind(guide, cache_index, start, recorded, id, TRUE);
+    return id;
+}
+
+void
+guide_begin(const ReplayCache *cache, guint start, const MachCpu *cpu, GuidePrediction *ret_before)
+{
+    const SlubCpu *c = &cache->cache[start]->cpu[cpu->id];
+
+    for (guint i = 0; i < SLAB_N_STATS; i++)
+        ret_before->stat[i] = c->stat[i];
+    ret_before->old_slab = c->slab;
+}
+
+void
+guide_end(const ReplayCache *cache, guint start, const MachCpu *cpu, GuidePrediction *before)
+{
+    const SlubCpu *c = &cache->cache[start]->cpu[cpu->id];
+
+    for (guint i = 0; i < SLAB_N_STATS; i++)
+        before->stat[i] = c->stat[i] - before->stat[i];
+}
+
+/* Under all the others of the list: the kernel has passed it over, so it is not where the model thought. */
+static void
+put_last(SlubCache *slub, SlabId id, guint cpu)
+{
+    SlabId above[SLUB_BULK_MAX];
+    guint n = 0;
+
+    while (slub->cpu[cpu].partial && n < SLUB_BULK_MAX) {
+        above[n] = slub->cpu[cpu].partial;
+        slub_place_take(slub, above[n++]);
+    }
+    slub_place_put(slub, id, SLUB_PLACE_CPU_PARTIAL, cpu);
+    while (n)
+        slub_place_put(slub, above[--n], SLUB_PLACE_CPU_PARTIAL, cpu);
+}
+
+/* Slabs that came with the first one from the node list go back in front of it. */
+static void
+return_extra(SlubCache *slub, guint cpu, guint64 n)
+{
+    while (n-- && slub->cpu[cpu].partial) {
+        SlabId id = slub->cpu[cpu].partial;
+
+        slub_place_take(slub, id);
+        slub_place_put(slub, id, SLUB_PLACE_NODE_HEAD, cpu);
+    }
+}
+
+void
+guide_undo(SlubCache *slub, guint cpu, const GuidePrediction *did, gboolean is_wrong_again)
+{
+    SlubCpu *c = &slub->cpu[cpu];
+    SlabId got = c->slab;
+    GuideSource source = guide_source(did);
+
+    c->free++;
+    c->n_objects--;
+    if (source == GUIDE_FAST || source == GUIDE_REFILL)
+        return;
+    slub_place_take(slub, got);
+    if (source == GUIDE_NEW) {
+        slub_place_discard(slub, got);
+    } else if (source == GUIDE_CPU_PARTIAL) {
+        if (is_wrong_again)
+            put_last(slub, got, cpu);
+        else
+            slub_place_put(slub, got, SLUB_PLACE_CPU_PARTIAL, cpu);
+    } else {
+        return_extra(slub, cpu, did->stat[SLAB_STAT_CPU_PARTIAL_NODE]);
+        slub_place_put(slub, got, is_wrong_again ? SLUB_PLACE_NODE_TAIL : SLUB_PLACE_NODE_HEAD, cpu);
+    }
+}
+
+/* get_partial_node() of the kernel went on behind the first slab. */
+static void
+take_extra(SlubCache *slub, const MachCpu *cpu, guint n)
+{
+    while (n-- && slub->node[cpu->mem_node].partial.head) {
+        SlabId id = slub->node[cpu->mem_node].partial.head;
+
+        slub_place_take(slub, id);
+        slub_place_put(slub, id, SLUB_PLACE_CPU_PARTIAL, cpu->id);
+    }
+}
+
+void
+guide_force(ReplayGuide *guide, gint cache_index, guint start, MachCpu *cpu, SlabId id, const GuidePrediction *did,
+            const guint *seen)
+{
+    ReplayCache *cache = g_ptr_array_index(guide->replay->caches, cache_index);
+    SlubCache *slub = cache->cache[start];
+    SlubCpu *c = &slub->cpu[cpu->id];
+    Slab *slab = &slub->system->arena.slab[id];
+
+    GuideSource actual = guide_source_seen(seen, id == did->old_slab);
+    GuideSlab *passed = guide_slab(guide, start, c->slab);
+
+    guide_undo(slub, cpu->id, did, passed->was_passed_over);
+    passed->was_passed_over = !passed->was_passed_over;
+    /* Whoever goes to the node has nothing left on the CPU's list. */
+    while (c->partial && (actual == GUIDE_NEW || (actual == GUIDE_NODE && guide_source(did) != GUIDE_NODE))) {
+        SlabId left = c->partial;
+
+        slub_place_take(slub, left);
+        slub_place_put(slub, left, SLUB_PLACE_NODE_TAIL, cpu->id);
+    }
+    if (c->slab && c->slab != id) {
+        /* The kernel has moved on: its freelist was used up. */
+        c->n_objects += c->free;
+        c->free = 0;
+    }
+    if (c->slab != id) {
+        slub_place_take(slub, id);
+        if (slab->inuse == slab->objects) {
+            slab->inuse--;
+            c->n_objects--;
+        }
+        slub_place_put(slub, id, SLUB_PLACE_CPU, cpu->id);
+    } else if (c->free == 0) {
+        c->free++;
+        c->n_objects--;
+    }
+    c->free--;
+    c->n_objects++;
+    if (actual == GUIDE_NODE)
+        take_extra(slub, cpu, seen[KMEM_PROBE_PUT_CPU_PARTIAL]);
+}
+
+/* A slab that nobody has seen was on the node list of the model only: as the kernel made a new one, it is not there.
+ * It counts as full from now on, until it is seen. */
+void
+guide_hide(ReplayGuide *guide, gint cache_index, guint start, const MachCpu *cpu, SlabId id)
+{
+    const ReplayCache *cache = g_ptr_array_index(guide->replay->caches, cache_index);
+    SlubCache *slub = cache->cache[start];
+    Slab *slab = &slub->system->arena.slab[id];
+
+    slub_place_take(slub, id);
+    slub->cpu[cpu->id].n_objects += slab->objects - slab->inuse;
+    slab->inuse = slab->objects;
+}
+
+void
+guide_send_away(ReplayGuide *guide, gint cache_index, guint start, guint node)
+{
+    const ReplayCache *cache = g_ptr_array_index(guide->replay->caches, cache_index);
+    SlubCache *slub = cache->cache[start];
+
+    while (slub->node[node].partial.head) {
+        GuideAway away = {cache_index, slub->node[node].partial.head};
+
+        slub_place_take(slub, away.slab);
+        slub_place_put(slub, away.slab, SLUB_PLACE_AWAY, 0);
+        g_array_append_val(guide->away[start], away);
+    }
+}
+
+void
+guide_bring_back(ReplayGuide *guide, gint cache_index, guint start)
+{
+    const ReplayCache *cache = g_ptr_array_index(guide->replay->caches, cache_index);
+    SlubCache *slub = cache->cache[start];
+    GArray *away = guide->away[start];
+    guint n_kept = 0, cpu;
+
+    for (guint i = 0; i < away->len; i++) {
+        GuideAway one = g_array_index(away, GuideAway, i);
+        const Slab *slab = &slub->system->arena.slab[one.slab];
+
+        if (one.cache != cache_index) {
+            g_array_index(away, GuideAway, n_kept++) = one;
+        } else if (slab->objects && slab->cache == slub->index && slab->inuse < slab->objects &&
+                   slub_place_find(slub, one.slab, &cpu) == SLUB_PLACE_AWAY) {
+            slub_place_take(slub, one.slab);
+            slub_place_put(slub, one.slab, SLUB_PLACE_NODE_TAIL, 0);
+        }
+    }
+    g_array_set_size(away, n_kept);
+}

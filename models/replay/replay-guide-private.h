@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef REPLAY_GUIDE_PRIVATE_H
+#define REPLAY_GUIDE_PRIVATE_H
+
+#include "replay-guide.h"
+#include "replay-private.h"
+
+/* What is known of a slab of the model. */
+typedef struct
+{
+    guint64 recorded;      /* recorded slab + 1, 0 = none yet */
+    gint cache;            /* index of its cache, for recorded != 0 */
+    gboolean was_passed_over; /* the kernel took another where the model took it */
+    gboolean is_uncertain; /* from before the trace: nobody knows how full it is */
+} GuideSlab;
+
+typedef enum
+{
+    GUIDE_IDLE,
+    GUIDE_ALLOC, /* events come before the allocation's own */
+    GUIDE_FREE,  /* events come after the free's own */
+} GuideStep;
+
+/* What the model did in a step: differences of counters, and what it met. */
+typedef struct
+{
+    guint64 stat[SLAB_N_STATS];
+    SlabId old_slab;        /* the cpu slab before */
+    gboolean is_known;      /* the slab was certain and its place known */
+    gboolean is_met;        /* FREE: the slab had been seen before */
+    gboolean was_listed;    /* it was on its node's list */
+    gboolean chain_known;   /* every slab of the cpu partial list was certain */
+    guint n_in_call;        /* objects */
+    gboolean is_bulk;
+} GuidePrediction;
+
+/* Where an allocation got its slab. */
+typedef enum
+{
+    GUIDE_FAST,
+    GUIDE_REFILL, /* from what others freed into the cpu slab */
+    GUIDE_CPU_PARTIAL,
+    GUIDE_NODE, /* the own node's list or another's */
+    GUIDE_NEW,
+} GuideSource;
+
+/* An allocation of one object as the model did it. */
+typedef struct
+{
+    gboolean is_done;
+    SlabId got;
+    GuidePrediction did;
+} GuideAlloc;
+
+/* The step under way on one CPU in one context. */
+typedef struct
+{
+    GuideStep step;
+    gint cache;
+    guint seen[KMEM_N_PROBES];
+    GuideAlloc *early; /* [n_starts] GUIDE_ALLOC: done when the kernel began, as it may be stopped before it is through */
+    guint64 ptr, recorded; /* GUIDE_FREE of one object: it and its recorded slab */
+    gboolean is_applied;   /* GUIDE_FREE: the model has done it; not before the CPU is seen to go on, as it may have
+                            * stood still between the free's event and the free */
+    GuidePrediction predicted; /* of start 0 */
+} GuidePending;
+
+typedef struct
+{
+    gint cache;
+    SlabId slab;
+} GuideAway;
+
+struct _ReplayGuide
+{
+    Replay *replay;
+    GArray **slabs;         /* [n_starts] GuideSlab by SlabId */
+    GuideAlloc *early;      /* storage of the pending steps */
+    GuidePending *pending;  /* [n_traced_cpus][KMEM_N_CONTEXTS] */
+    GHashTable *known_list; /* cache index << 16 | CPU: that CPU's partial list has been seen empty or drained */
+    GHashTable *known_cpu;  /* the same for its cpu slab: it has allocated */
+    GArray **away;          /* [n_starts] GuideAway: taken off node lists that the kernel found empty */
+    ReplayTally tally[REPLAY_N_RULES];
+    guint64 n_silent;
+};
+
+static inline GuideSource
+guide_source(const GuidePrediction *did)
+{
+    return did->stat[SLAB_STAT_ALLOC_SLAB]           ? GUIDE_NEW
+           : did->stat[SLAB_STAT_ALLOC_FROM_PARTIAL] ? GUIDE_NODE
+           : did->stat[SLAB_STAT_CPU_PARTIAL_ALLOC]  ? GUIDE_CPU_PARTIAL
+           : did->stat[SLAB_STAT_ALLOC_SLOWPATH]     ? GUIDE_REFILL
+                                                     : GUIDE_FAST;
+}
+
+/* What a step's events say. */
+static inline GuideSource
+guide_source_seen(const guint *seen, gboolean is_old_slab)
+{
+    return !seen[KMEM_PROBE_ALLOC_SLOW]        ? GUIDE_FAST
+           : seen[KMEM_PROBE_NEW_SLAB]         ? GUIDE_NEW
+           : seen[KMEM_PROBE_GET_PARTIAL_NODE] ? GUIDE_NODE
+           : is_old_slab                       ? GUIDE_REFILL
+                                               : GUIDE_CPU_PARTIAL;
+}
+
+static inline gpointer
+guide_cpu_key(gint cache, guint cpu)
+{
+    return GUINT_TO_POINTER((guint) cache << 12 | cpu);
+}
+
+static inline void
+guide_judge(ReplayGuide *guide, ReplayRule rule, gboolean is_ok)
+{
+    if (is_ok)
+        guide->tally[rule].ok++;
+    else
+        guide->tally[rule].not_ok++;
+}
+
+static inline GuideSlab *
+guide_slab(ReplayGuide *guide, guint start, SlabId id)
+{
+    if (id >= guide->slabs[start]->len)
+        g_array_set_size(guide->slabs[start], id + 1024);
+    return &g_array_index(guide->slabs[start], GuideSlab, id);
+}
+
+/* The model's slab for a recorded one, 0 when none stands for it. */
+SlabId guide_find(ReplayGuide *guide, gint cache, guint start, guint64 recorded);
+void guide_bind(ReplayGuide *guide, gint cache, guint start, guint64 recorded, SlabId id, gboolean is_uncertain);
+
+/* A slab from before the trace for a recorded one that is seen for the first time: the `wanted` one if it is still
+ * nobody's (0 = any), bound to it. */
+SlabId guide_adopt(ReplayGuide *guide, gint cache, guint start, guint64 recorded, SlabId wanted, const MachCpu *cpu);
+
+/* Takes the allocation of one object back. The slab goes where it came from, exactly, or to the end of the list when
+ * `is_wrong_again`: the kernel has passed it over for the second time. */
+void guide_undo(SlubCache *slub, guint cpu, const GuidePrediction *did, gboolean is_wrong_again);
+
+/* After an allocation: makes the object one of `id`, where the kernel's step was `seen`. */
+void guide_force(ReplayGuide *guide, gint cache, guint start, MachCpu *cpu, SlabId id, const GuidePrediction *did,
+                 const guint *seen);
+
+/* Takes a slab that no recorded one stands for off the model's lists; it counts as full. */
+void guide_hide(ReplayGuide *guide, gint cache, guint start, const MachCpu *cpu, SlabId id);
+
+/* The kernel found a node's list empty: what the model has there is in the hands of a CPU that has been stopped in the
+ * middle of returning slabs. It comes back when such a step goes on. */
+void guide_send_away(ReplayGuide *guide, gint cache, guint start, guint node);
+void guide_bring_back(ReplayGuide *guide, gint cache, guint start);
+
+/* Counters of one CPU now, and the differences to them. */
+void guide_begin(const ReplayCache *cache, guint start, const MachCpu *cpu, GuidePrediction *ret_before);
+void guide_end(const ReplayCache *cache, guint start, const MachCpu *cpu, GuidePrediction *before);
+
+#endif

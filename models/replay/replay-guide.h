@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef REPLAY_GUIDE_H
+#define REPLAY_GUIDE_H
+
+#include "replay.h"
+
+/* Following the kernel: each step is predicted by the allocator from its state, compared with what the recorded
+ * pointers and slow-path events show, and then the state is made to agree with the kernel. A wrong rule shows as steps
+ * that disagree, also where totals hide it. Steps whose outcome depends on something the trace has not shown yet (the
+ * fullness of a slab from before it, a list never seen empty) are not judged. Rules are those of mm/slub.c as in
+ * slub-facts B.1 and B.2. */
+
+#define REPLAY_RULES(RULE)                                                                                             \
+    RULE(ALLOC_SLOW, "an allocation is slow iff the CPU's freelist is empty")                                          \
+    RULE(BULK_ALLOC, "bulk allocation: one slow call for each empty freelist met")                                     \
+    RULE(FREE_SLOW, "a free is slow iff the slab is not the CPU's cpu slab")                                           \
+    RULE(BULK_FREE, "bulk free: one slow call for each group by slab")                                                 \
+    RULE(SOURCE, "refill, then cpu partial list, node list, other node, new slab")                                     \
+    RULE(CPU_PARTIAL_LIFO, "the slab added last to the cpu partial list comes first")                                  \
+    RULE(NODE_HEAD, "the node list is taken from its head, drains append in order")                                    \
+    RULE(EXTRA_SLABS, "so many further slabs move to the cpu partial list")                                            \
+    RULE(PUT_CPU_PARTIAL, "onto the cpu partial list iff the slab was full")                                           \
+    RULE(DRAIN, "the cpu partial list is drained iff it is at its limit")                                              \
+    RULE(DISCARD, "an empty slab of the node list goes iff nr_partial >= min_partial")                                 \
+    RULE(DRAIN_DISCARD, "of a drain, so many slabs are given up as empty")
+
+typedef enum
+{
+#define RULE(name, text) REPLAY_RULE_##name,
+    REPLAY_RULES(RULE)
+#undef RULE
+        REPLAY_N_RULES
+} ReplayRule;
+
+const char *replay_rule_text(ReplayRule rule);
+
+typedef struct
+{
+    guint64 ok, not_ok;
+} ReplayTally;
+
+typedef struct _ReplayGuide ReplayGuide;
+
+ReplayGuide *replay_guide_new(Replay *replay);
+void replay_guide_free(ReplayGuide *guide);
+
+/* One event of the cache with that index, while the kernel is followed; an allocated object has its row already. */
+void replay_guide_feed(ReplayGuide *guide, const KmemEvent *event, gint cache);
+
+/* Steps under way are judged by what has been seen of them: call it at the end, or where following ends. */
+void replay_guide_finish(ReplayGuide *guide);
+
+ReplayTally replay_guide_tally(const ReplayGuide *guide, ReplayRule rule);
+
+/* Slow frees in interrupts that show no event: the probes were silent while another probe's handler ran. */
+guint64 replay_guide_n_silent(const ReplayGuide *guide);
+
+#endif
