@@ -227,3 +227,16 @@ guide_bring_back(ReplayGuide *guide, gint cache_index, guint start)
     }
     g_array_set_size(away, n_kept);
 }
+
+void
+guide_restore_cpu_slab(ReplayGuide *guide, gint cache_index, guint start, const MachCpu *cpu, SlabId old)
+{
+    const ReplayCache *cache = g_ptr_array_index(guide->replay->caches, cache_index);
+    SlubCache *slub = cache->cache[start];
+    const Slab *slab = &slub->system->arena.slab[old];
+
+    if (!old || slub->cpu[cpu->id].slab || !slab->objects || slab->cache != slub->index)
+        return;
+    slub_place_take(slub, old);
+    slub_place_put(slub, old, SLUB_PLACE_CPU_USED_UP, cpu->id);
+}

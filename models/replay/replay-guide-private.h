@@ -6,37 +6,39 @@
 #include "replay-private.h"
 
 /* What is known of a slab of the model. */
-typedef struct
-{
-    guint64 recorded;      /* recorded slab + 1, 0 = none yet */
-    gint cache;            /* index of its cache, for recorded != 0 */
+typedef struct {
+    guint64 recorded;         /* recorded slab + 1, 0 = none yet */
+    gint cache;               /* index of its cache, for recorded != 0 */
     gboolean was_passed_over; /* the kernel took another where the model took it */
-    gboolean is_uncertain; /* from before the trace: nobody knows how full it is */
+    gboolean is_uncertain;    /* from before the trace: nobody knows how full it is */
 } GuideSlab;
 
-typedef enum
-{
+typedef enum {
     GUIDE_IDLE,
     GUIDE_ALLOC, /* events come before the allocation's own */
     GUIDE_FREE,  /* events come after the free's own */
 } GuideStep;
 
+enum {
+    GUIDE_CHAIN_MAX = 32,
+};
+
 /* What the model did in a step: differences of counters, and what it met. */
-typedef struct
-{
+typedef struct {
     guint64 stat[SLAB_N_STATS];
-    SlabId old_slab;        /* the cpu slab before */
-    gboolean is_known;      /* the slab was certain and its place known */
-    gboolean is_met;        /* FREE: the slab had been seen before */
-    gboolean was_listed;    /* it was on its node's list */
-    gboolean chain_known;   /* every slab of the cpu partial list was certain */
-    guint n_in_call;        /* objects */
+    SlabId old_slab;      /* the cpu slab before */
+    gboolean is_known;    /* the slab was certain and its place known */
+    gboolean is_met;      /* FREE: the slab had been seen before */
+    gboolean was_listed;  /* it was on its node's list */
+    gboolean chain_known; /* every slab of the cpu partial list was certain */
+    guint n_in_call;      /* objects */
     gboolean is_bulk;
+    guint n_chain;
+    SlabId chain[GUIDE_CHAIN_MAX]; /* FREE: the cpu partial list before */
 } GuidePrediction;
 
 /* Where an allocation got its slab. */
-typedef enum
-{
+typedef enum {
     GUIDE_FAST,
     GUIDE_REFILL, /* from what others freed into the cpu slab */
     GUIDE_CPU_PARTIAL,
@@ -45,34 +47,31 @@ typedef enum
 } GuideSource;
 
 /* An allocation of one object as the model did it. */
-typedef struct
-{
+typedef struct {
     gboolean is_done;
     SlabId got;
     GuidePrediction did;
 } GuideAlloc;
 
 /* The step under way on one CPU in one context. */
-typedef struct
-{
+typedef struct {
     GuideStep step;
     gint cache;
     guint seen[KMEM_N_PROBES];
-    GuideAlloc *early; /* [n_starts] GUIDE_ALLOC: done when the kernel began, as it may be stopped before it is through */
-    guint64 ptr, recorded; /* GUIDE_FREE of one object: it and its recorded slab */
-    gboolean is_applied;   /* GUIDE_FREE: the model has done it; not before the CPU is seen to go on, as it may have
-                            * stood still between the free's event and the free */
+    GuideAlloc
+        *early; /* [n_starts] GUIDE_ALLOC: done when the kernel began, as it may be stopped before it is through */
+    guint64 ptr, recorded;     /* GUIDE_FREE of one object: it and its recorded slab */
+    gboolean is_applied;       /* GUIDE_FREE: the model has done it; not before the CPU is seen to go on, as it may have
+                                * stood still between the free's event and the free */
     GuidePrediction predicted; /* of start 0 */
 } GuidePending;
 
-typedef struct
-{
+typedef struct {
     gint cache;
     SlabId slab;
 } GuideAway;
 
-struct _ReplayGuide
-{
+struct _ReplayGuide {
     Replay *replay;
     GArray **slabs;         /* [n_starts] GuideSlab by SlabId */
     GuideAlloc *early;      /* storage of the pending steps */
@@ -139,6 +138,9 @@ SlabId guide_adopt(ReplayGuide *guide, gint cache, guint start, guint64 recorded
 /* Takes the allocation of one object back. The slab goes where it came from, exactly, or to the end of the list when
  * `is_wrong_again`: the kernel has passed it over for the second time. */
 void guide_undo(SlubCache *slub, guint cpu, const GuidePrediction *did, gboolean is_wrong_again);
+
+/* After that: the CPU has its old slab again (0 = it had none), with what others freed into it. */
+void guide_restore_cpu_slab(ReplayGuide *guide, gint cache, guint start, const MachCpu *cpu, SlabId old);
 
 /* After an allocation: makes the object one of `id`, where the kernel's step was `seen`. */
 void guide_force(ReplayGuide *guide, gint cache, guint start, MachCpu *cpu, SlabId id, const GuidePrediction *did,

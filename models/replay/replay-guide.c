@@ -123,10 +123,9 @@ static void
 judge_alloc(ReplayGuide *guide, gint cache, guint cpu, const guint *seen, const GuidePrediction *did, SlabId got,
             SlabId id)
 {
-    /*DBG*/GuideSource predicted = guide_source(did), actual = guide_source_seen(seen, id && id == did->old_slab);
+    GuideSource predicted = guide_source(did), actual = guide_source_seen(seen, id && id == did->old_slab);
     gboolean knows_list = g_hash_table_contains(guide->known_list, guide_cpu_key(cache, cpu));
 
-    if (g_getenv("DBG") && did->is_known && knows_list && did->chain_known && guide_slab(guide,0,got)->recorded && (predicted != actual || (id && got != id))) g_printerr("ev %lu %s cpu %u pred %d actual %d got %u id %u old %u unc %d\n", guide->replay->n_events, cache_at(guide, cache)->name, cpu, predicted, actual, got, id, did->old_slab, guide_slab(guide,0,got)->recorded==0);
     if (did->is_known)
         guide_judge(guide, REPLAY_RULE_ALLOC_SLOW, (predicted == GUIDE_FAST) == (actual == GUIDE_FAST));
     /* What follows is about slabs that are known, met in a state that is known. */
@@ -171,8 +170,8 @@ predict_alloc(ReplayGuide *guide, guint cpu_id, gint index, guint start, gint no
     SlabId old = slub->cpu[cpu->id].slab;
     GuideAlloc alloc = {.is_done = TRUE};
 
-    alloc.did.is_known = g_hash_table_contains(guide->known_cpu, guide_cpu_key(index, cpu_id)) &&
-                         (!old || is_certain(guide, old));
+    alloc.did.is_known =
+        g_hash_table_contains(guide->known_cpu, guide_cpu_key(index, cpu_id)) && (!old || is_certain(guide, old));
     if (start == 0 && old && is_certain(guide, old))
         alloc.did.is_known &= !has_free_under_way(guide, cpu_id, guide_slab(guide, 0, old)->recorded - 1);
     alloc.did.chain_known = chain_is_certain(guide, slub, cpu->id);
@@ -199,12 +198,13 @@ follow_alloc(ReplayGuide *guide, const KmemEvent *event, gint index, guint start
     /* The kernel looked at its lists somewhere between the begin of the slow path and now. */
     if (alloc.is_done && (id ? alloc.got != id : is_new != (guide_source(&alloc.did) == GUIDE_NEW))) {
         guide_undo(slub, cpu->id, &alloc.did, FALSE);
+        guide_restore_cpu_slab(guide, index, start, cpu, alloc.did.old_slab);
         alloc.is_done = FALSE;
     }
     if (!alloc.is_done)
         alloc = predict_alloc(guide, event->cpu, index, start,
                               is_wished && event->node < (gint) guide->replay->topology->n_nodes ? event->node
-                                                                                               : SLUB_NO_NODE);
+                                                                                                 : SLUB_NO_NODE);
     did = alloc.did;
     got = alloc.got;
     old = did.old_slab;
@@ -275,7 +275,6 @@ judge_free(ReplayGuide *guide, gint cache, guint cpu, KmemContext context, const
         guide_judge(guide, REPLAY_RULE_BULK_FREE, n_slow == p->seen[KMEM_PROBE_FREE_SLOW]);
         return;
     }
-    if (g_getenv("DBG")&&n_slow != p->seen[KMEM_PROBE_FREE_SLOW]) g_printerr("fr %lu cpu %u ctx %d ptr %lx slow %lu seen %u\n",guide->replay->n_events,cpu,context,p->ptr,n_slow,p->seen[KMEM_PROBE_FREE_SLOW]);
     if (!did->is_met)
         return;
     guide_judge(guide, REPLAY_RULE_FREE_SLOW, n_slow == p->seen[KMEM_PROBE_FREE_SLOW]);
@@ -286,8 +285,7 @@ judge_free(ReplayGuide *guide, gint cache, guint cpu, KmemContext context, const
     if (did->stat[SLAB_STAT_CPU_PARTIAL_FREE] && p->seen[KMEM_PROBE_PUT_CPU_PARTIAL])
         judge_drain(guide, cache, cpu, p);
     else if (did->was_listed && !p->seen[KMEM_PROBE_PUT_CPU_PARTIAL] && !has_drain_under_way(guide, cpu, cache))
-        guide_judge(guide, REPLAY_RULE_DISCARD,
-                    did->stat[SLAB_STAT_FREE_SLAB] == p->seen[KMEM_PROBE_DISCARD_SLAB]);
+        guide_judge(guide, REPLAY_RULE_DISCARD, did->stat[SLAB_STAT_FREE_SLAB] == p->seen[KMEM_PROBE_DISCARD_SLAB]);
 }
 
 /* The kernel put the slab on the CPU's list: it was full before. */
@@ -321,6 +319,23 @@ correct_drain(ReplayGuide *guide, gint cache, guint cpu_id, guint start, SlabId 
         slub_place_put(slub, keep, SLUB_PLACE_CPU_PARTIAL, cpu_id);
 }
 
+/* The kernel did not drain: what the model gave to the node list comes back under the slab put last. */
+static void
+correct_no_drain(ReplayGuide *guide, gint cache, guint cpu, const GuidePrediction *did, SlabId last)
+{
+    SlubCache *slub = cache_at(guide, cache)->cache[0];
+    const Slab *arena = slub->system->arena.slab;
+
+    slub_place_take(slub, last);
+    for (guint i = did->n_chain; i-- > 0;)
+        if (arena[did->chain[i]].objects && arena[did->chain[i]].cache == slub->index &&
+            arena[did->chain[i]].flags & SLAB_ON_PARTIAL) {
+            slub_place_take(slub, did->chain[i]);
+            slub_place_put(slub, did->chain[i], SLUB_PLACE_CPU_PARTIAL, cpu);
+        }
+    slub_place_put(slub, last, SLUB_PLACE_CPU_PARTIAL, cpu);
+}
+
 /* What a free did in the kernel and not in the model, or the other way round. */
 static void
 correct_free(ReplayGuide *guide, gint cache, guint cpu, const GuidePending *p)
@@ -343,6 +358,9 @@ correct_free(ReplayGuide *guide, gint cache, guint cpu, const GuidePending *p)
             correct_put(guide, cache, cpu, start, id);
         if (p->seen[KMEM_PROBE_UNFREEZE] && !did->stat[SLAB_STAT_CPU_PARTIAL_DRAIN])
             correct_drain(guide, cache, cpu, start, id);
+        if (start == 0 && p->seen[KMEM_PROBE_PUT_CPU_PARTIAL] && !p->seen[KMEM_PROBE_UNFREEZE] &&
+            did->stat[SLAB_STAT_CPU_PARTIAL_DRAIN])
+            correct_no_drain(guide, cache, cpu, did, id);
         if (p->seen[KMEM_PROBE_DISCARD_SLAB] && !p->seen[KMEM_PROBE_PUT_CPU_PARTIAL] &&
             !did->stat[SLAB_STAT_FREE_SLAB] && slub_place_n_inuse(slub, id) == 0) {
             slub_place_take(slub, id);
@@ -390,12 +408,16 @@ apply_free(ReplayGuide *guide, guint event_cpu, GuidePending *p)
         SlubCache *slub = cache->cache[start];
         gboolean is_met = guide_find(guide, p->cache, start, p->recorded) != 0;
         SlabId id = slab_of(guide, event_cpu, p->cache, start, p->recorded);
-        GuidePrediction did = {.is_met = is_met, .is_known = start == 0 && is_certain(guide, id),
+        GuidePrediction did = {.is_met = is_met,
+                               .is_known = start == 0 && is_certain(guide, id),
                                .chain_known = start == 0 && chain_is_certain(guide, slub, cpu->id)};
 
+        for (SlabId on = slub->cpu[cpu->id].partial; on && did.n_chain < GUIDE_CHAIN_MAX;
+             on = slub->system->arena.slab[on].next)
+            did.chain[did.n_chain++] = on;
         need_objects(slub, id, 1);
-        did.was_listed = (slub->system->arena.slab[id].flags & SLAB_ON_PARTIAL) != 0 &&
-                         slub->system->arena.slab[id].inuse == 1;
+        did.was_listed =
+            (slub->system->arena.slab[id].flags & SLAB_ON_PARTIAL) != 0 && slub->system->arena.slab[id].inuse == 1;
         guide_begin(cache, start, cpu, &did);
         slub_free(slub, cpu, id);
         guide_end(cache, start, cpu, &did);
@@ -447,8 +469,7 @@ static void
 finish_interrupts(ReplayGuide *guide, const KmemEvent *event)
 {
     for (guint context = event->context + 1; context < KMEM_N_CONTEXTS; context++)
-        finish_step(guide, event->cpu, (KmemContext) context,
-                    &guide->pending[event->cpu * KMEM_N_CONTEXTS + context]);
+        finish_step(guide, event->cpu, (KmemContext) context, &guide->pending[event->cpu * KMEM_N_CONTEXTS + context]);
 }
 
 static void
@@ -484,7 +505,8 @@ feed_alloc(ReplayGuide *guide, const KmemEvent *event, gint index)
     finish_step(guide, event->cpu, event->context, p);
     apply_frees_of(guide, event->ptr);
     for (guint start = 0; start < guide->replay->params.n_starts; start++) {
-        SlabId id = follow_alloc(guide, event, index, start, event->ptr >> cache_at(guide, index)->slab_shift, seen, early[start]);
+        SlabId id = follow_alloc(guide, event, index, start, event->ptr >> cache_at(guide, index)->slab_shift, seen,
+                                 early[start]);
 
         object = replay_table_find(&guide->replay->objects, event->ptr);
         object[1 + start] = id;
@@ -533,8 +555,8 @@ feed_alloc_bulk(ReplayGuide *guide, const KmemEvent *event, gint index)
             guint64 before = c->stat[SLAB_STAT_ALLOC_SLOWPATH];
             guint64 recorded = event->ptrs[i] >> cache->slab_shift;
             SlabId id = guide_find(guide, index, start, recorded);
-            const guint *its = !id && is_last_unknown(guide, event, index, start, i, seen[KMEM_PROBE_NEW_SLAB]) ? made
-                                                                                                                : none;
+            const guint *its =
+                !id && is_last_unknown(guide, event, index, start, i, seen[KMEM_PROBE_NEW_SLAB]) ? made : none;
 
             is_known &= !c->slab || is_certain(guide, c->slab);
             replay_table_find(&guide->replay->objects, event->ptrs[i])[1 + start] =
@@ -543,8 +565,7 @@ feed_alloc_bulk(ReplayGuide *guide, const KmemEvent *event, gint index)
                 n_slow += c->stat[SLAB_STAT_ALLOC_SLOWPATH] - before;
         }
     if (is_known && g_hash_table_contains(guide->known_cpu, guide_cpu_key(index, event->cpu)))
-        { if (g_getenv("DBG") && n_slow != seen[KMEM_PROBE_ALLOC_SLOW]) g_printerr("bk %lu cpu %u n_slow %lu seen %u early %d\n", guide->replay->n_events, event->cpu, n_slow, seen[0], early[0].is_done);
-        guide_judge(guide, REPLAY_RULE_BULK_ALLOC, n_slow == seen[KMEM_PROBE_ALLOC_SLOW]);}
+        guide_judge(guide, REPLAY_RULE_BULK_ALLOC, n_slow == seen[KMEM_PROBE_ALLOC_SLOW]);
     note_list(guide, index, event->cpu, seen);
 }
 

@@ -24,8 +24,7 @@
     RULE(DISCARD, "an empty slab of the node list goes iff nr_partial >= min_partial")                                 \
     RULE(DRAIN_DISCARD, "of a drain, so many slabs are given up as empty")
 
-typedef enum
-{
+typedef enum {
 #define RULE(name, text) REPLAY_RULE_##name,
     REPLAY_RULES(RULE)
 #undef RULE
@@ -34,8 +33,7 @@ typedef enum
 
 const char *replay_rule_text(ReplayRule rule);
 
-typedef struct
-{
+typedef struct {
     guint64 ok, not_ok;
 } ReplayTally;
 

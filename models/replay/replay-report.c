@@ -98,8 +98,8 @@ append_rules(const ReplayGuide *guide, GString *text)
         ReplayTally tally = replay_guide_tally(guide, (ReplayRule) rule);
         guint64 n = tally.ok + tally.not_ok;
 
-        g_string_append_printf(text, "  %-72s %9" G_GUINT64_FORMAT " %7" G_GUINT64_FORMAT, replay_rule_text((ReplayRule) rule),
-                               tally.ok, tally.not_ok);
+        g_string_append_printf(text, "  %-72s %9" G_GUINT64_FORMAT " %7" G_GUINT64_FORMAT,
+                               replay_rule_text((ReplayRule) rule), tally.ok, tally.not_ok);
         if (n)
             g_string_append_printf(text, " %9.2f\n", 100.0 * (double) tally.ok / (double) n);
         else

@@ -32,12 +32,12 @@ typedef struct {
     SlabGeometry geometry;
     guint slab_shift; /* recorded pointer >> slab_shift = number of its recorded slab */
     guint64 n_allocs, n_frees, n_unmatched_frees;
-    ReplayCounts traced;  /* slow-path events of the trace, since following ended */
+    ReplayCounts traced; /* slow-path events of the trace, since following ended */
     ReplayTable slabs; /* recorded slab -> slab of each start; only those that existed before the trace, or followed */
     guint64 *first_slab; /* [n_traced_cpus] recorded slab + 1 that a CPU began with, 0 = none yet, G_MAXUINT64 = done */
-    GArray **pool;     /* [n_starts] SlabId: start slabs that no recorded slab stands for yet */
+    GArray **pool;       /* [n_starts] SlabId: start slabs that no recorded slab stands for yet */
     ReplayCounts *before; /* [n_starts] counted while the kernel was followed; not in replay_counts() */
-    SlubCache **cache; /* [n_starts] */
+    SlubCache **cache;    /* [n_starts] */
 } ReplayCache;
 
 /* One start. */
