@@ -174,6 +174,7 @@ free_object(Replay *replay, const KmemEvent *event, guint64 ptr, guint32 *object
 {
     ReplayCache *cache;
 
+    replay->last_free_cache = (gint) object[0] - 1;
     if (object[0] != NO_CACHE) {
         cache = g_ptr_array_index(replay->caches, object[0] - 1);
         cache->n_frees++;
@@ -276,6 +277,7 @@ adopt_object(Replay *replay, const KmemEvent *event, guint64 ptr)
     cache = cache_of(replay, &single, &index);
 
     replay->n_unmatched_frees++;
+    replay->last_free_cache = REFUSED;
     if (!cache) {
         replay->n_unknown_frees++;
         return NULL;
@@ -317,7 +319,7 @@ free_bulk(Replay *replay, const KmemEvent *event)
             continue;
         }
         cache = its;
-        cache_number = (gint) object[0] - 1;
+        replay->last_free_cache = cache_number = (gint) object[0] - 1;
         ptrs[n++] = event->ptrs[i];
     }
     if (replay->guide && n) {

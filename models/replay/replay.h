@@ -18,7 +18,8 @@ typedef struct {
     guint n_traced_cpus;
     gint64
         follow_until_ns; /* up to this time the kernel's slabs are followed; G_MININT64 = never, G_MAXINT64 = always */
-    gboolean reads_first_slabs; /* pointers tell slabs apart: first freelists get the length they show */
+    gint64 first_time_ns, last_time_ns; /* of the trace, for those who look on; 0 = unknown */
+    gboolean reads_first_slabs;         /* pointers tell slabs apart: first freelists get the length they show */
 } ReplayParams;
 
 /* What a cache counts, under the names of the kernel's functions. */
@@ -52,12 +53,13 @@ typedef struct {
     const ReplayCatalog *catalog;
     ReplayNames *names;
     MachTopology *topology;
-    ReplayWorld *world;  /* [n_starts] */
-    GPtrArray *caches;   /* ReplayCache * */
-    GArray *cache_of;    /* gint by name number: index in caches, -1 = refused, -2 = not asked for yet */
-    ReplayTable objects; /* live object -> cache index + 1, slabs [n_starts][n_copies] */
-    GError *failure;     /* the first cache that could not be made */
-    SlabId *scratch;     /* [KMEM_BULK_SHOWN] */
+    ReplayWorld *world;   /* [n_starts] */
+    GPtrArray *caches;    /* ReplayCache * */
+    GArray *cache_of;     /* gint by name number: index in caches, -1 = refused, -2 = not asked for yet */
+    ReplayTable objects;  /* live object -> cache index + 1, slabs [n_starts][n_copies] */
+    GError *failure;      /* the first cache that could not be made */
+    SlabId *scratch;      /* [KMEM_BULK_SHOWN] */
+    gint last_free_cache; /* index of the cache of the last free, -1 = none */
     guint64 n_events, n_unmatched_frees, n_unknown_frees, n_reused, n_no_slab;
     gint64 first_time_ns, last_time_ns;
     struct _ReplayGuide *guide; /* NULL unless the kernel is followed */
