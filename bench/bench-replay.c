@@ -12,8 +12,7 @@
 #include "replay-run.h"
 #include "sim-gsl.h"
 
-enum
-{
+enum {
     N_ROUNDS = 3,
     N_PAIRS = 400000,
     N_LIVE = 5000,
@@ -33,15 +32,17 @@ make_trace(void)
     fputs("# tracer: nop\n# entries-in-buffer/entries-written: 1/1   #P:8\n", out);
     for (guint i = 0; i < N_PAIRS + N_LIVE; i++) {
         if (i < N_PAIRS)
-            fprintf(out,
-                    "       hackbench-%u     [%03u] .....    %u.%06u: kmem_cache_alloc: call_site=__alloc_skb+0x8d/0x1c0 "
-                    "ptr=ffff8d52%08x bytes_req=232 bytes_alloc=256 gfp_flags=GFP_KERNEL node=-1 accounted=false\n",
-                    400 + i % 40, i % 8, i / 100000, i % 100000 * 10, i * 256);
+            fprintf(
+                out,
+                "       hackbench-%u     [%03u] .....    %u.%06u: kmem_cache_alloc: call_site=__alloc_skb+0x8d/0x1c0 "
+                "ptr=ffff8d52%08x bytes_req=232 bytes_alloc=256 gfp_flags=GFP_KERNEL node=-1 accounted=false\n",
+                400 + i % 40, i % 8, i / 100000, i % 100000 * 10, i * 256);
         if (i >= N_LIVE)
-            fprintf(out,
-                    "       hackbench-%u     [%03u] .....    %u.%06u: kmem_cache_free: call_site=kfree_skbmem+0x4e/0x90 "
-                    "ptr=ffff8d52%08x name=skbuff_head_cache\n",
-                    400 + i % 40, i * 5 % 8, i / 100000, i % 100000 * 10 + 5, (i - N_LIVE) * 256);
+            fprintf(
+                out,
+                "       hackbench-%u     [%03u] .....    %u.%06u: kmem_cache_free: call_site=kfree_skbmem+0x4e/0x90 "
+                "ptr=ffff8d52%08x name=skbuff_head_cache\n",
+                400 + i % 40, i * 5 % 8, i / 100000, i % 100000 * 10 + 5, (i - N_LIVE) * 256);
     }
     fclose(out);
     return path;

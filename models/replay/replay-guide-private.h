@@ -110,6 +110,12 @@ guide_cpu_key(gint cache, guint cpu)
     return GUINT_TO_POINTER((guint) cache << 12 | cpu);
 }
 
+static inline ReplayCache *
+guide_cache(const ReplayGuide *guide, gint cache)
+{
+    return g_ptr_array_index(guide->replay->caches, cache);
+}
+
 static inline void
 guide_judge(ReplayGuide *guide, ReplayRule rule, gboolean is_ok)
 {
@@ -126,6 +132,18 @@ guide_slab(ReplayGuide *guide, guint start, SlabId id)
         g_array_set_size(guide->slabs[start], id + 1024);
     return &g_array_index(guide->slabs[start], GuideSlab, id);
 }
+
+/* Whether all of a slab's content is known (start 0). */
+gboolean guide_is_certain(ReplayGuide *guide, SlabId id);
+
+/* A CPU other than `cpu` whose last sign was within a free of this slab. */
+gboolean guide_has_free_under_way(const ReplayGuide *guide, guint cpu, guint64 recorded);
+
+/* An allocation that gave `got` where the kernel's was of `id` (0 = a slab not seen before) after the events `seen`;
+ * and a free. */
+void guide_judge_alloc(ReplayGuide *guide, gint cache, guint cpu, const guint *seen, const GuidePrediction *did,
+                       SlabId got, SlabId id);
+void guide_judge_free(ReplayGuide *guide, gint cache, guint cpu, KmemContext context, const GuidePending *p);
 
 /* The model's slab for a recorded one, 0 when none stands for it. */
 SlabId guide_find(ReplayGuide *guide, gint cache, guint start, guint64 recorded);

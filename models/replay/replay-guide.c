@@ -68,90 +68,20 @@ replay_guide_n_silent(const ReplayGuide *guide)
     return guide->n_silent;
 }
 
-static ReplayCache *
-cache_at(const ReplayGuide *guide, gint cache)
-{
-    return g_ptr_array_index(guide->replay->caches, cache);
-}
-
-static gboolean
-is_certain(ReplayGuide *guide, SlabId id)
-{
-    const GuideSlab *slab = guide_slab(guide, 0, id);
-
-    return slab->recorded && !slab->is_uncertain;
-}
-
 static gboolean
 chain_is_certain(ReplayGuide *guide, const SlubCache *slub, guint cpu)
 {
     for (SlabId id = slub->cpu[cpu].partial; id; id = slub->system->arena.slab[id].next)
-        if (!is_certain(guide, id))
+        if (!guide_is_certain(guide, id))
             return FALSE;
     return TRUE;
-}
-
-/* A CPU whose last sign was within a free of this slab may not have done it yet, or only now: the trace does not tell
- * the order. */
-static gboolean
-has_free_under_way(const ReplayGuide *guide, guint cpu, guint64 recorded)
-{
-    for (guint i = 0; i < guide->replay->params.n_traced_cpus * KMEM_N_CONTEXTS; i++) {
-        const GuidePending *p = &guide->pending[i];
-
-        if (i / KMEM_N_CONTEXTS != cpu && p->step == GUIDE_FREE && !p->predicted.is_bulk && p->recorded == recorded)
-            return TRUE;
-    }
-    return FALSE;
-}
-
-/* The same of slabs on their way to a node list. */
-static gboolean
-has_drain_under_way(const ReplayGuide *guide, guint cpu, gint cache)
-{
-    for (guint i = 0; i < guide->replay->params.n_traced_cpus * KMEM_N_CONTEXTS; i++) {
-        const GuidePending *p = &guide->pending[i];
-
-        if (i / KMEM_N_CONTEXTS != cpu && p->step == GUIDE_FREE && p->cache == cache &&
-            (p->seen[KMEM_PROBE_UNFREEZE] || p->predicted.stat[SLAB_STAT_CPU_PARTIAL_DRAIN]))
-            return TRUE;
-    }
-    return FALSE;
-}
-
-static void
-judge_alloc(ReplayGuide *guide, gint cache, guint cpu, const guint *seen, const GuidePrediction *did, SlabId got,
-            SlabId id)
-{
-    GuideSource predicted = guide_source(did), actual = guide_source_seen(seen, id && id == did->old_slab);
-    gboolean knows_list = g_hash_table_contains(guide->known_list, guide_cpu_key(cache, cpu));
-
-    if (did->is_known)
-        guide_judge(guide, REPLAY_RULE_ALLOC_SLOW, (predicted == GUIDE_FAST) == (actual == GUIDE_FAST));
-    /* What follows is about slabs that are known, met in a state that is known. */
-    if (!did->is_known || predicted == GUIDE_FAST || actual == GUIDE_FAST || !knows_list || !did->chain_known)
-        return;
-    if ((actual != GUIDE_NEW && !id) || (predicted != GUIDE_NEW && !guide_slab(guide, 0, got)->recorded))
-        return;
-    if (predicted >= GUIDE_NODE && has_drain_under_way(guide, cpu, cache))
-        return;
-    guide_judge(guide, REPLAY_RULE_SOURCE, predicted == actual);
-    if (predicted != actual)
-        return;
-    if (predicted == GUIDE_CPU_PARTIAL)
-        guide_judge(guide, REPLAY_RULE_CPU_PARTIAL_LIFO, got == id);
-    if (predicted == GUIDE_NODE) {
-        guide_judge(guide, REPLAY_RULE_NODE_HEAD, got == id);
-        guide_judge(guide, REPLAY_RULE_EXTRA_SLABS,
-                    did->stat[SLAB_STAT_CPU_PARTIAL_NODE] == seen[KMEM_PROBE_PUT_CPU_PARTIAL]);
-    }
 }
 
 /* The recorded kernel gave the old slab of that address back, unseen. */
 static void
 forget(ReplayGuide *guide, gint cache, guint start, SlabId id)
 {
-    SlubCache *slub = cache_at(guide, cache)->cache[start];
+    SlubCache *slub = guide_cache(guide, cache)->cache[start];
 
     guide_slab(guide, start, id)->recorded = 0;
     if (slub_place_n_inuse(slub, id) == 0) {
@@ -164,16 +94,16 @@ forget(ReplayGuide *guide, gint cache, guint start, SlabId id)
 static GuideAlloc
 predict_alloc(ReplayGuide *guide, guint cpu_id, gint index, guint start, gint node)
 {
-    ReplayCache *cache = cache_at(guide, index);
+    ReplayCache *cache = guide_cache(guide, index);
     SlubCache *slub = cache->cache[start];
     MachCpu *cpu = replay_cpu(guide->replay, start, cpu_id, 0);
     SlabId old = slub->cpu[cpu->id].slab;
     GuideAlloc alloc = {.is_done = TRUE};
 
     alloc.did.is_known =
-        g_hash_table_contains(guide->known_cpu, guide_cpu_key(index, cpu_id)) && (!old || is_certain(guide, old));
-    if (start == 0 && old && is_certain(guide, old))
-        alloc.did.is_known &= !has_free_under_way(guide, cpu_id, guide_slab(guide, 0, old)->recorded - 1);
+        g_hash_table_contains(guide->known_cpu, guide_cpu_key(index, cpu_id)) && (!old || guide_is_certain(guide, old));
+    if (start == 0 && old && guide_is_certain(guide, old))
+        alloc.did.is_known &= !guide_has_free_under_way(guide, cpu_id, guide_slab(guide, 0, old)->recorded - 1);
     alloc.did.chain_known = chain_is_certain(guide, slub, cpu->id);
     guide_begin(cache, start, cpu, &alloc.did);
     alloc.got = slub_alloc_node(slub, cpu, node);
@@ -188,7 +118,7 @@ static SlabId
 follow_alloc(ReplayGuide *guide, const KmemEvent *event, gint index, guint start, guint64 recorded, const guint *seen,
              GuideAlloc alloc)
 {
-    ReplayCache *cache = cache_at(guide, index);
+    ReplayCache *cache = guide_cache(guide, index);
     SlubCache *slub = cache->cache[start];
     MachCpu *cpu = replay_cpu(guide->replay, start, event->cpu, 0);
     gboolean is_new = seen[KMEM_PROBE_NEW_SLAB] > 0, is_wished = event->node >= 0;
@@ -213,7 +143,7 @@ follow_alloc(ReplayGuide *guide, const KmemEvent *event, gint index, guint start
         id = 0;
     }
     if (start == 0 && event->op == KMEM_ALLOC)
-        judge_alloc(guide, index, event->cpu, seen, &did, got, id);
+        guide_judge_alloc(guide, index, event->cpu, seen, &did, got, id);
     if (!id && !guide_slab(guide, start, got)->recorded && is_new == (did.stat[SLAB_STAT_ALLOC_SLAB] > 0)) {
         for (guint i = 0; i < cache->pool[start]->len; i++)
             if (g_array_index(cache->pool[start], SlabId, i) == got) {
@@ -246,53 +176,11 @@ pending_at(const ReplayGuide *guide, const KmemEvent *event)
     return &guide->pending[event->cpu * KMEM_N_CONTEXTS + event->context];
 }
 
-static void
-judge_drain(ReplayGuide *guide, gint cache, guint cpu, const GuidePending *p)
-{
-    const GuidePrediction *did = &p->predicted;
-    gboolean is_drained = p->seen[KMEM_PROBE_UNFREEZE] > 0;
-
-    if (g_hash_table_contains(guide->known_list, guide_cpu_key(cache, cpu)))
-        guide_judge(guide, REPLAY_RULE_DRAIN, (did->stat[SLAB_STAT_CPU_PARTIAL_DRAIN] > 0) == is_drained);
-    if (is_drained && did->stat[SLAB_STAT_CPU_PARTIAL_DRAIN] && did->chain_known)
-        guide_judge(guide, REPLAY_RULE_DRAIN_DISCARD,
-                    did->stat[SLAB_STAT_DEACTIVATE_EMPTY] == p->seen[KMEM_PROBE_DISCARD_SLAB]);
-    if (is_drained)
-        g_hash_table_add(guide->known_list, guide_cpu_key(cache, cpu));
-}
-
-static void
-judge_free(ReplayGuide *guide, gint cache, guint cpu, KmemContext context, const GuidePending *p)
-{
-    const GuidePrediction *did = &p->predicted;
-    guint64 n_slow = did->stat[SLAB_STAT_FREE_SLOWPATH];
-
-    if (n_slow && !p->seen[KMEM_PROBE_FREE_SLOW] && context != KMEM_TASK) {
-        guide->n_silent++;
-        return;
-    }
-    if (did->is_bulk) {
-        guide_judge(guide, REPLAY_RULE_BULK_FREE, n_slow == p->seen[KMEM_PROBE_FREE_SLOW]);
-        return;
-    }
-    if (!did->is_met)
-        return;
-    guide_judge(guide, REPLAY_RULE_FREE_SLOW, n_slow == p->seen[KMEM_PROBE_FREE_SLOW]);
-    if (!n_slow || !p->seen[KMEM_PROBE_FREE_SLOW] || !did->is_known)
-        return;
-    guide_judge(guide, REPLAY_RULE_PUT_CPU_PARTIAL,
-                did->stat[SLAB_STAT_CPU_PARTIAL_FREE] == p->seen[KMEM_PROBE_PUT_CPU_PARTIAL]);
-    if (did->stat[SLAB_STAT_CPU_PARTIAL_FREE] && p->seen[KMEM_PROBE_PUT_CPU_PARTIAL])
-        judge_drain(guide, cache, cpu, p);
-    else if (did->was_listed && !p->seen[KMEM_PROBE_PUT_CPU_PARTIAL] && !has_drain_under_way(guide, cpu, cache))
-        guide_judge(guide, REPLAY_RULE_DISCARD, did->stat[SLAB_STAT_FREE_SLAB] == p->seen[KMEM_PROBE_DISCARD_SLAB]);
-}
-
 /* The kernel put the slab on the CPU's list: it was full before. */
 static void
 correct_put(ReplayGuide *guide, gint cache, guint cpu, guint start, SlabId id)
 {
-    SlubCache *slub = cache_at(guide, cache)->cache[start];
+    SlubCache *slub = guide_cache(guide, cache)->cache[start];
     Slab *slab = &slub->system->arena.slab[id];
 
     slub_place_take(slub, id);
@@ -305,7 +193,7 @@ correct_put(ReplayGuide *guide, gint cache, guint cpu, guint start, SlabId id)
 static void
 correct_drain(ReplayGuide *guide, gint cache, guint cpu_id, guint start, SlabId keep)
 {
-    SlubCache *slub = cache_at(guide, cache)->cache[start];
+    SlubCache *slub = guide_cache(guide, cache)->cache[start];
     MachCpu *cpu = replay_cpu(guide->replay, start, cpu_id, 0);
     SlabId first;
 
@@ -323,7 +211,7 @@ correct_drain(ReplayGuide *guide, gint cache, guint cpu_id, guint start, SlabId 
 static void
 correct_no_drain(ReplayGuide *guide, gint cache, guint cpu, const GuidePrediction *did, SlabId last)
 {
-    SlubCache *slub = cache_at(guide, cache)->cache[0];
+    SlubCache *slub = guide_cache(guide, cache)->cache[0];
     const Slab *arena = slub->system->arena.slab;
 
     slub_place_take(slub, last);
@@ -346,7 +234,7 @@ correct_free(ReplayGuide *guide, gint cache, guint cpu, const GuidePending *p)
         return;
     for (guint start = 0; start < guide->replay->params.n_starts; start++) {
         SlabId id = guide_find(guide, cache, start, p->recorded);
-        SlubCache *slub = cache_at(guide, cache)->cache[start];
+        SlubCache *slub = guide_cache(guide, cache)->cache[start];
 
         if (!id && !p->seen[KMEM_PROBE_DISCARD_SLAB] && did->stat[SLAB_STAT_FREE_SLAB]) {
             id = slub_place_new(slub, replay_cpu(guide->replay, start, cpu, 0)->mem_node, 0, SLUB_PLACE_NODE_TAIL, cpu);
@@ -400,7 +288,7 @@ need_objects(SlubCache *slub, SlabId id, guint n)
 static void
 apply_free(ReplayGuide *guide, guint event_cpu, GuidePending *p)
 {
-    ReplayCache *cache = cache_at(guide, p->cache);
+    ReplayCache *cache = guide_cache(guide, p->cache);
 
     p->is_applied = TRUE;
     for (guint start = 0; start < guide->replay->params.n_starts; start++) {
@@ -409,7 +297,7 @@ apply_free(ReplayGuide *guide, guint event_cpu, GuidePending *p)
         gboolean is_met = guide_find(guide, p->cache, start, p->recorded) != 0;
         SlabId id = slab_of(guide, event_cpu, p->cache, start, p->recorded);
         GuidePrediction did = {.is_met = is_met,
-                               .is_known = start == 0 && is_certain(guide, id),
+                               .is_known = start == 0 && guide_is_certain(guide, id),
                                .chain_known = start == 0 && chain_is_certain(guide, slub, cpu->id)};
 
         for (SlabId on = slub->cpu[cpu->id].partial; on && did.n_chain < GUIDE_CHAIN_MAX;
@@ -432,7 +320,7 @@ finish_step(ReplayGuide *guide, guint cpu, KmemContext context, GuidePending *p)
     if (p->step == GUIDE_FREE) {
         if (!p->is_applied)
             apply_free(guide, cpu, p);
-        judge_free(guide, p->cache, cpu, context, p);
+        guide_judge_free(guide, p->cache, cpu, context, p);
         for (guint start = 0; p->seen[KMEM_PROBE_UNFREEZE] && start < guide->replay->params.n_starts; start++)
             guide_bring_back(guide, p->cache, start);
         if (!p->predicted.is_bulk)
@@ -440,7 +328,7 @@ finish_step(ReplayGuide *guide, guint cpu, KmemContext context, GuidePending *p)
     }
     for (guint start = 0; start < guide->replay->params.n_starts; start++) {
         if (p->early[start].is_done) { /* nothing came of it */
-            SlubCpu *c = &cache_at(guide, p->cache)->cache[start]->cpu[cpu];
+            SlubCpu *c = &guide_cache(guide, p->cache)->cache[start]->cpu[cpu];
 
             if (c->slab == p->early[start].got) {
                 c->free++;
@@ -505,7 +393,7 @@ feed_alloc(ReplayGuide *guide, const KmemEvent *event, gint index)
     finish_step(guide, event->cpu, event->context, p);
     apply_frees_of(guide, event->ptr);
     for (guint start = 0; start < guide->replay->params.n_starts; start++) {
-        SlabId id = follow_alloc(guide, event, index, start, event->ptr >> cache_at(guide, index)->slab_shift, seen,
+        SlabId id = follow_alloc(guide, event, index, start, event->ptr >> guide_cache(guide, index)->slab_shift, seen,
                                  early[start]);
 
         object = replay_table_find(&guide->replay->objects, event->ptr);
@@ -519,7 +407,7 @@ feed_alloc(ReplayGuide *guide, const KmemEvent *event, gint index)
 static gboolean
 is_last_unknown(ReplayGuide *guide, const KmemEvent *event, gint index, guint start, guint i, guint n_new)
 {
-    guint shift = cache_at(guide, index)->slab_shift, n = 0;
+    guint shift = guide_cache(guide, index)->slab_shift, n = 0;
 
     for (guint64 last = 0; i < event->n_shown; i++) {
         guint64 recorded = event->ptrs[i] >> shift;
@@ -536,7 +424,7 @@ static void
 feed_alloc_bulk(ReplayGuide *guide, const KmemEvent *event, gint index)
 {
     GuidePending *p = pending_at(guide, event);
-    ReplayCache *cache = cache_at(guide, index);
+    ReplayCache *cache = guide_cache(guide, index);
     guint seen[KMEM_N_PROBES] = {0}, none[KMEM_N_PROBES] = {0};
     guint made[KMEM_N_PROBES] = {[KMEM_PROBE_ALLOC_SLOW] = 1, [KMEM_PROBE_NEW_SLAB] = 1};
     g_autofree GuideAlloc *early = g_new0(GuideAlloc, guide->replay->params.n_starts);
@@ -558,7 +446,7 @@ feed_alloc_bulk(ReplayGuide *guide, const KmemEvent *event, gint index)
             const guint *its =
                 !id && is_last_unknown(guide, event, index, start, i, seen[KMEM_PROBE_NEW_SLAB]) ? made : none;
 
-            is_known &= !c->slab || is_certain(guide, c->slab);
+            is_known &= !c->slab || guide_is_certain(guide, c->slab);
             replay_table_find(&guide->replay->objects, event->ptrs[i])[1 + start] =
                 follow_alloc(guide, event, index, start, recorded, its, i == 0 ? early[start] : none_early);
             if (start == 0)
@@ -577,14 +465,14 @@ feed_free(ReplayGuide *guide, const KmemEvent *event, gint index)
     finish_step(guide, event->cpu, event->context, p);
     p->step = GUIDE_FREE;
     p->cache = index;
-    p->recorded = event->ptr >> cache_at(guide, index)->slab_shift;
+    p->recorded = event->ptr >> guide_cache(guide, index)->slab_shift;
     p->ptr = event->ptr;
 }
 
 static void
 feed_free_bulk(ReplayGuide *guide, const KmemEvent *event, gint index)
 {
-    ReplayCache *cache = cache_at(guide, index);
+    ReplayCache *cache = guide_cache(guide, index);
     GuidePending *p = pending_at(guide, event);
     SlabId ids[KMEM_BULK_SHOWN];
 
@@ -623,7 +511,7 @@ feed_probe(ReplayGuide *guide, const KmemEvent *event, gint index)
         p->step = GUIDE_ALLOC;
         p->cache = index;
         for (guint start = 0; start < guide->replay->params.n_starts; start++)
-            if (cache_at(guide, index)->cache[start]->cpu[event->cpu].free == 0)
+            if (guide_cache(guide, index)->cache[start]->cpu[event->cpu].free == 0)
                 p->early[start] = predict_alloc(guide, event->cpu, index, start, SLUB_NO_NODE);
     }
     if (p->step == GUIDE_IDLE || p->cache != index)

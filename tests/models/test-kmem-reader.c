@@ -63,7 +63,8 @@ static const struct {
      KMEM_ALLOC, 48757418000, 0, KMEM_TASK, FALSE, "", 0xffff8d5201162c80, 632, 640, 0, -1},
     {"  <idle>-0     [011] d.s2. 52.1: kfree: call_site=f+0x1/0x2 ptr=ffff8d5201162c80", KMEM_FREE, 52100000000, 11,
      KMEM_SOFTIRQ, TRUE, "", 0xffff8d5201162c80, 0, 0, 0, -1},
-    {"  a b[7]-12    [003] d.h1.    52.000000001: kmem_cache_free: call_site=f ptr=00000000cef40c80 name=lsm_file_cache",
+    {"  a b[7]-12    [003] d.h1.    52.000000001: kmem_cache_free: call_site=f ptr=00000000cef40c80 "
+     "name=lsm_file_cache",
      KMEM_FREE, 52000000001, 3, KMEM_HARDIRQ, FALSE, "lsm_file_cache", 0xcef40c80, 0, 0, 0, -1},
     {"[002] ....   808.188917: kmalloc: call_site=security_prepare_creds+0x77/0xa0 ptr=0000000062400820 bytes_req=8 "
      "bytes_alloc=336 gfp_flags=GFP_KERNEL|__GFP_ZERO",
@@ -193,7 +194,8 @@ test_cases(void)
         guint n_allocs, n_frees, n_null;
         guint64 bytes_req, bytes_alloc;
     } rows[] = {
-        {"kmem-01.txt", 10, 0, 0, 224 + 2 * (4096 + 256 + 24) - 24 + 4 * 5678, 256 + 2 * (4096 + 256 + 24) - 24 + 4 * 10320},
+        {"kmem-01.txt", 10, 0, 0, 224 + 2 * (4096 + 256 + 24) - 24 + 4 * 5678,
+         256 + 2 * (4096 + 256 + 24) - 24 + 4 * 10320},
         {"kmem-03.txt", 3, 6, 0, 4272, 5392},
         {"kmem-05.txt", 8, 0, 1, 29 + 24 + 22 + 24 + 36 + 6 + 6 + 64, 32 * 6 + 64 * 2},
         {"kmem-08.txt", 3, 0, 3, 768 + 384 + 384, 1024 + 512 + 512},
@@ -246,8 +248,8 @@ some_text(gsize *ret_n)
     GString *text = g_string_new("# tracer: nop\n# entries-in-buffer/entries-written: 10/30   #P:4\n");
 
     for (guint i = 0; i < 20000; i++)
-        g_string_append_printf(text, "  sh-%u [%03u] .....  %u.%06u: kfree: call_site=f+0x%x/0x100 ptr=ffff8d52%08x\n", i,
-                               i % 4, i / 1000, i, i % 256, i * 64 + 64);
+        g_string_append_printf(text, "  sh-%u [%03u] .....  %u.%06u: kfree: call_site=f+0x%x/0x100 ptr=ffff8d52%08x\n",
+                               i, i % 4, i / 1000, i, i % 256, i * 64 + 64);
     *ret_n = text->len;
     return g_string_free(text, FALSE);
 }
@@ -257,7 +259,8 @@ gzipped(const char *text, gsize n, gsize *ret_n)
 {
     gsize size = compressBound(n) + 64;
     char *bytes = g_malloc(size);
-    z_stream z = {.next_in = (Bytef *) text, .avail_in = (uInt) n, .next_out = (Bytef *) bytes, .avail_out = (uInt) size};
+    z_stream z = {
+        .next_in = (Bytef *) text, .avail_in = (uInt) n, .next_out = (Bytef *) bytes, .avail_out = (uInt) size};
 
     g_assert_cmpint(deflateInit2(&z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), ==, Z_OK);
     g_assert_cmpint(deflate(&z, Z_FINISH), ==, Z_STREAM_END);
@@ -376,11 +379,29 @@ test_written(void)
 {
     static const guint64 ptrs[] = {0xffff800000500000, 0xffff800000500040};
     KmemEvent events[] = {
-        {.op = KMEM_ALLOC, .time_ns = 5000000001, .cpu = 3, .ptr = ptrs[0], .bytes_req = 50, .bytes_alloc = 64, .node = 1,
-         .is_kmalloc = TRUE, .gfp = SLAB_GFP_ACCOUNT},
-        {.op = KMEM_FREE, .time_ns = 5000000002, .cpu = 700, .context = KMEM_SOFTIRQ, .ptr = ptrs[1], .node = -1,
+        {.op = KMEM_ALLOC,
+         .time_ns = 5000000001,
+         .cpu = 3,
+         .ptr = ptrs[0],
+         .bytes_req = 50,
+         .bytes_alloc = 64,
+         .node = 1,
+         .is_kmalloc = TRUE,
+         .gfp = SLAB_GFP_ACCOUNT},
+        {.op = KMEM_FREE,
+         .time_ns = 5000000002,
+         .cpu = 700,
+         .context = KMEM_SOFTIRQ,
+         .ptr = ptrs[1],
+         .node = -1,
          .cache = {"dentry", 6}},
-        {.op = KMEM_FREE_BULK, .time_ns = 6000000000, .n = 2, .n_shown = 2, .ptrs = ptrs, .node = -1, .cache = {"dentry", 6}},
+        {.op = KMEM_FREE_BULK,
+         .time_ns = 6000000000,
+         .n = 2,
+         .n_shown = 2,
+         .ptrs = ptrs,
+         .node = -1,
+         .cache = {"dentry", 6}},
         {.op = KMEM_PROBE, .probe = KMEM_PROBE_UNFREEZE, .node = -1, .cache = {"dentry", 6}},
         {.op = KMEM_LOST, .n_lost = 12},
     };

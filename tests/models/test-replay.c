@@ -51,19 +51,37 @@ static const struct {
     const char *trace, *cache;
     double limit[KMEM_N_PROBES]; /* 0 = not judged */
 } truths[] = {
-    {"6.1-hackbench-smp2", "skbuff_head_cache",
-     {[KMEM_PROBE_ALLOC_SLOW] = 2.2, [KMEM_PROBE_FREE_SLOW] = 0.3, [KMEM_PROBE_PUT_CPU_PARTIAL] = 2,
-      [KMEM_PROBE_GET_PARTIAL_NODE] = 3, [KMEM_PROBE_UNFREEZE] = 3, [KMEM_PROBE_NEW_SLAB] = 3,
+    {"6.1-hackbench-smp2",
+     "skbuff_head_cache",
+     {[KMEM_PROBE_ALLOC_SLOW] = 2.2,
+      [KMEM_PROBE_FREE_SLOW] = 0.3,
+      [KMEM_PROBE_PUT_CPU_PARTIAL] = 2,
+      [KMEM_PROBE_GET_PARTIAL_NODE] = 3,
+      [KMEM_PROBE_UNFREEZE] = 3,
+      [KMEM_PROBE_NEW_SLAB] = 3,
       [KMEM_PROBE_DISCARD_SLAB] = 3}},
-    {"6.12-hackbench-smp8", "skbuff_head_cache",
-     {[KMEM_PROBE_ALLOC_SLOW] = 1, [KMEM_PROBE_FREE_SLOW] = 0.3, [KMEM_PROBE_PUT_CPU_PARTIAL] = 2.5,
-      [KMEM_PROBE_GET_PARTIAL_NODE] = 4, [KMEM_PROBE_UNFREEZE] = 4, [KMEM_PROBE_NEW_SLAB] = 4}},
-    {"6.1-files-smp2", "dentry",
-     {[KMEM_PROBE_ALLOC_SLOW] = 2, [KMEM_PROBE_FREE_SLOW] = 2, [KMEM_PROBE_PUT_CPU_PARTIAL] = 3,
-      [KMEM_PROBE_NEW_SLAB] = 1, [KMEM_PROBE_DISCARD_SLAB] = 1}},
-    {"6.12-mmap1-smp8", "maple_node",
-     {[KMEM_PROBE_ALLOC_SLOW] = 15, [KMEM_PROBE_FREE_SLOW] = 1.5, [KMEM_PROBE_PUT_CPU_PARTIAL] = 15,
-      [KMEM_PROBE_NEW_SLAB] = 3, [KMEM_PROBE_DISCARD_SLAB] = 3}},
+    {"6.12-hackbench-smp8",
+     "skbuff_head_cache",
+     {[KMEM_PROBE_ALLOC_SLOW] = 1,
+      [KMEM_PROBE_FREE_SLOW] = 0.3,
+      [KMEM_PROBE_PUT_CPU_PARTIAL] = 2.5,
+      [KMEM_PROBE_GET_PARTIAL_NODE] = 4,
+      [KMEM_PROBE_UNFREEZE] = 4,
+      [KMEM_PROBE_NEW_SLAB] = 4}},
+    {"6.1-files-smp2",
+     "dentry",
+     {[KMEM_PROBE_ALLOC_SLOW] = 2,
+      [KMEM_PROBE_FREE_SLOW] = 2,
+      [KMEM_PROBE_PUT_CPU_PARTIAL] = 3,
+      [KMEM_PROBE_NEW_SLAB] = 1,
+      [KMEM_PROBE_DISCARD_SLAB] = 1}},
+    {"6.12-mmap1-smp8",
+     "maple_node",
+     {[KMEM_PROBE_ALLOC_SLOW] = 15,
+      [KMEM_PROBE_FREE_SLOW] = 1.5,
+      [KMEM_PROBE_PUT_CPU_PARTIAL] = 15,
+      [KMEM_PROBE_NEW_SLAB] = 3,
+      [KMEM_PROBE_DISCARD_SLAB] = 3}},
     /* Of its slow frees 3 % show no event: only the guided replay can tell which. */
     {"6.1-mmap1-smp2", "maple_node", {[KMEM_PROBE_ALLOC_SLOW] = 10}},
 };
@@ -192,7 +210,8 @@ test_round_trip(gconstpointer trace)
     close(file);
     write = replay_write_open(written, &error);
     g_assert_no_error(error);
-    first = run_request(&(ReplayRequest){.trace_path = path, .seed = 7, .n_starts = 1, .on_event = write_on, .data = write});
+    first = run_request(
+        &(ReplayRequest){.trace_path = path, .seed = 7, .n_starts = 1, .on_event = write_on, .data = write});
     g_assert_true(replay_write_close(write, &error));
     n_live = (guint) replay_n_live(first->replay);
     second = run_request(&(ReplayRequest){.trace_path = written, .listing_path = listing, .mode = REPLAY_GUIDED});
