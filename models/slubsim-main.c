@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "replay-cmd.h"
+#include "import-cmd.h"
 #include "sim-cli.h"
 #include "sim-gsl.h"
 #include "slab-cmd.h"
@@ -13,6 +14,8 @@ main(int argc, char **argv)
         {"geometry", "sizes, orders and limits of caches by the kernel's rules", slab_cmd_geometry},
         {"explain", "each decision behind one cache's geometry", slab_cmd_explain},
         {"replay", "a recorded kmem trace through the allocator", replay_cmd},
+        {"import", "a cache set from what a real machine printed", import_cmd_import},
+        {"inspect", "where the slab memory of a real machine is, and what could free it", import_cmd_inspect},
         {NULL},
     };
     const SimExperiment experiment = {

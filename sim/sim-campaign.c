@@ -12,6 +12,8 @@
 #define POLL_US (50 * G_TIME_SPAN_MILLISECOND)
 /* How often runs that other processes have claimed are looked at again. */
 #define LOOK_AGAIN_US (250 * G_TIME_SPAN_MILLISECOND)
+/* Of a run that is worth having ready. */
+#define QUICK_RUN_US G_TIME_SPAN_SECOND
 #define RENEW_US (SIM_STUDY_LEASE_S / 4 * G_TIME_SPAN_SECOND)
 
 typedef enum {
@@ -48,7 +50,7 @@ typedef struct {
     guint cursor;            /* no cell before it has anything to do */
     gint64 last_run;         /* row up to which `run` has been read */
     gboolean has_others;
-    gint64 looked_us, renewed_us;
+    gint64 started_us, looked_us, renewed_us;
     guint config_point; /* the point whose configuration is kept: neighbours share it */
     SimConfig *config;
     GThreadPool *pool;
@@ -232,11 +234,17 @@ job_new(Campaign *campaign, guint cell, guint replication, GError **error)
     return job;
 }
 
-/* One run more than there are workers is waiting, so that none is idle while results are written. */
+/* Runs wait beside those at work, so that no worker is idle while results are written: as many again where runs are
+ * short and end together, one where they are long and another process may want them. */
 static gboolean
 has_room(const Campaign *campaign, guint n_claimed)
 {
-    return !g_atomic_int_get(&campaign->cancel) && campaign->n_in_flight + n_claimed <= campaign->options->n_workers;
+    guint n_workers = campaign->options->n_workers;
+    double worked_us = (double) (g_get_monotonic_time() - campaign->started_us) * n_workers;
+    gboolean is_quick = worked_us < (double) QUICK_RUN_US * (double) campaign->progress.n_own_runs;
+
+    return !g_atomic_int_get(&campaign->cancel) &&
+           campaign->n_in_flight + n_claimed < n_workers + (is_quick ? n_workers : 1);
 }
 
 /* Inside a transaction: claims runs for the free workers. */
@@ -446,7 +454,7 @@ campaign_init(Campaign *campaign)
     parse_shard(sim_study_about(study, "shard"), &shard, &n_shards);
     campaign->owner = sim_study_owner_new();
     campaign->finished = g_async_queue_new_full(job_free);
-    campaign->renewed_us = g_get_monotonic_time();
+    campaign->started_us = campaign->renewed_us = g_get_monotonic_time();
     campaign->first_cells = g_hash_table_new(g_int64_hash, g_int64_equal);
     campaign->n_open = g_new0(guint, study->points->len);
     campaign->cells = g_new0(Cell, study->cells->len);

@@ -62,8 +62,8 @@ void sim_difference_judge(SimDifference *const *differences, const SimDirection 
 
 /* Two branches: at least 8 values, of which a cut through the widest gap that leaves 2 on both sides makes two groups
  * whose gap is at least 6 times their pooled standard deviation and 1 % of the absolute mean. One branch of normal
- * noise is taken for two in 1 of 200 sets of 8 values, and in less than 1 of 1,000 of 10 and more; skewed noise in 1 of
- * 40 and 1 of 55. */
+ * noise is taken for two in about 1 of 200 sets of 8 values and 1 of 1,000 of 10, of exponential noise in 1 of 40 and 1
+ * of 55. */
 typedef struct {
     gboolean is_split;
     guint n_low, n_high;

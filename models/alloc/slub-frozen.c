@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Generation g1: cpu slab and frozen per-CPU partial slabs (mm/slub.c 5.10 to 6.7; slub-facts B.1). Left out: pfmemalloc
- * slabs, the race that fills the cpu slab while a new slab is made, and failing allocations. */
+/* Generation g1: cpu slab and frozen per-CPU partial slabs (mm/slub.c 5.10 to 6.7; slub-facts B.1). Left out:
+ * pfmemalloc slabs, the race that fills the cpu slab while a new slab is made, and failing allocations. */
 #include "slub-parts.h"
 
 static SlabId
@@ -74,9 +74,7 @@ frozen_free_locked(SlubCache *cache, MachCpu *cpu, SlabId id, guint n_objects)
         return FALSE;
     }
     was_full = slab->inuse == slab->objects;
-    slab->inuse = (guint16) (slab->inuse - n_objects);
-    slab->version++;
-    mach_spend(cpu, cpu->machine->costs.slab_cas + slub_touch(cache, cpu, slab));
+    slub_put_objects(cpu, slab, n_objects);
     if (slab->inuse == 0 && node->partial.count >= cache->min_partial) {
         if (!was_full) {
             slub_remove_partial(cache, cpu, id);
@@ -95,39 +93,42 @@ frozen_free_locked(SlubCache *cache, MachCpu *cpu, SlabId id, guint n_objects)
     return TRUE;
 }
 
+/* Into a slab that nobody has frozen. FALSE when it changed meanwhile. Out of the way of the common case. */
+static G_NO_INLINE gboolean
+frozen_free_thawed(SlubCache *cache, MachCpu *cpu, SlabId id, guint n_objects)
+{
+    Slab *slab = slub_slab(cache, id);
+    gboolean was_full = slab->inuse == slab->objects, freezes = was_full && cache->has_cpu_partial;
+
+    if (!freezes && (was_full || slab->inuse == n_objects))
+        return frozen_free_locked(cache, cpu, id, n_objects);
+    slub_put_objects(cpu, slab, n_objects);
+    if (freezes) {
+        slab->flags |= SLAB_FROZEN;
+        slub_put_cpu_partial(cache, cpu, id, TRUE);
+        slub_count(cache, cpu, SLAB_STAT_CPU_PARTIAL_FREE);
+    }
+    return TRUE;
+}
+
 /* __slab_free() */
 static void
 frozen_free_slow(SlubCache *cache, MachCpu *cpu, SlabId id, guint n_objects)
 {
     Slab *slab = slub_slab(cache, id);
+    SlubCpu *c = &cache->cpu[cpu->id];
 
-    slub_count(cache, cpu, SLAB_STAT_FREE_SLOWPATH);
+    c->stat[SLAB_STAT_FREE_SLOWPATH]++;
+    slub_prefetch(cache, id); /* before other CPUs take their turns */
     mach_spend(cpu, cpu->machine->costs.free_slow + (n_objects - 1) * cpu->machine->costs.bulk_object);
-    for (;;) {
-        gboolean was_frozen, was_full, freezes;
-
+    do {
         sim_sync(cpu->engine, cpu->agent);
-        was_frozen = slab->flags & SLAB_FROZEN;
-        was_full = slab->inuse == slab->objects;
-        freezes = !was_frozen && was_full && cache->has_cpu_partial;
-        if (!was_frozen && !freezes && (was_full || slab->inuse == n_objects)) {
-            if (frozen_free_locked(cache, cpu, id, n_objects))
-                return;
-            continue;
+        if (G_LIKELY(slab->flags & SLAB_FROZEN)) {
+            slub_put_objects(cpu, slab, n_objects);
+            c->stat[SLAB_STAT_FREE_FROZEN]++;
+            return;
         }
-        slab->inuse = (guint16) (slab->inuse - n_objects);
-        slab->version++;
-        if (freezes)
-            slab->flags |= SLAB_FROZEN;
-        mach_spend(cpu, cpu->machine->costs.slab_cas + slub_touch(cache, cpu, slab));
-        if (was_frozen) {
-            slub_count(cache, cpu, SLAB_STAT_FREE_FROZEN);
-        } else if (freezes) {
-            slub_put_cpu_partial(cache, cpu, id, TRUE);
-            slub_count(cache, cpu, SLAB_STAT_CPU_PARTIAL_FREE);
-        }
-        return;
-    }
+    } while (!frozen_free_thawed(cache, cpu, id, n_objects));
 }
 
 static void
@@ -160,7 +161,7 @@ frozen_deactivate(SlubCache *cache, MachCpu *cpu, SlabId id, guint n_private)
         slab->inuse = (guint16) inuse;
         slab->flags &= (guint8) ~SLAB_FROZEN;
         slab->version++;
-        mach_spend(cpu, cpu->machine->costs.slab_cas + slub_touch(cache, cpu, slab));
+        mach_spend(cpu, cpu->machine->costs.slab_cas + slub_touch(cpu, slab));
         break;
     }
     if (is_locked) {
@@ -181,9 +182,12 @@ const SlubGeneration slub_generation_frozen = {
     .summary = "cpu slab and frozen per-CPU partial slabs",
     .first_kernel = SLAB_KERNEL(5, 10),
     .last_kernel = SLAB_KERNEL(6, 7),
+    .has_cpu_slab = TRUE,
     .freezes_partial = TRUE,
     .alloc_slow = frozen_alloc_slow,
     .free_slow = frozen_free_slow,
     .put_partials = frozen_put_partials,
     .deactivate = frozen_deactivate,
+    .take_bulk = slub_cpu_slab_take_bulk,
+    .give_bulk = slub_give_bulk,
 };

@@ -43,6 +43,11 @@ slub_place_put(SlubCache *cache, SlabId id, SlubPlace place, guint cpu)
     case SLUB_PLACE_AWAY:
         slab->flags |= SLAB_FROZEN;
         break;
+    case SLUB_PLACE_CPU_USED_UP:
+        g_assert(!c->slab);
+        c->slab = id;
+        slab->flags |= SLAB_FROZEN;
+        break;
     case SLUB_PLACE_CPU:
         old = c->slab;
         if (old) {
@@ -132,6 +137,7 @@ slub_place_take(SlubCache *cache, SlabId id)
     case SLUB_PLACE_CPU_PARTIAL:
         remove_cpu_partial(cache, &cache->cpu[cpu], id);
         break;
+    case SLUB_PLACE_CPU_USED_UP:
     case SLUB_PLACE_CPU:
         slab->inuse = (guint16) (slab->inuse - cache->cpu[cpu].free);
         cache->cpu[cpu].slab = 0;

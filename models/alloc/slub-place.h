@@ -13,6 +13,7 @@ typedef enum {
     SLUB_PLACE_NODE_HEAD,
     SLUB_PLACE_CPU_PARTIAL, /* head of a CPU's partial list */
     SLUB_PLACE_AWAY,        /* in the hands of somebody who moves it: frozen, on no list */
+    SLUB_PLACE_CPU_USED_UP, /* the cpu slab with nothing on the CPU's own freelist */
     SLUB_PLACE_CPU,         /* the cpu slab; objects not in use are on the CPU's own freelist */
 } SlubPlace;
 
@@ -22,8 +23,8 @@ SlabId slub_place_new(SlubCache *cache, guint node, guint n_inuse, SlubPlace pla
 /* Takes a slab of the cache from wherever it is. Objects on a CPU's freelist become free ones of the slab. */
 void slub_place_take(SlubCache *cache, SlabId slab);
 
-/* Puts a slab that is nowhere. A cpu slab that the CPU had is taken away first and goes to its node's list (or to
- * none, when it is full). */
+/* Puts a slab that is nowhere. A cpu slab that the CPU had (not with CPU_USED_UP, which wants none there) is taken away
+ * first and goes to its node's list (or to none, when it is full). */
 void slub_place_put(SlubCache *cache, SlabId slab, SlubPlace place, guint cpu);
 
 /* Gives up a slab without an object in use that is nowhere. */

@@ -26,7 +26,8 @@ init_cpu(Machine *machine, guint id, guint64 seed, guint64 replication)
     sim_rng_init(&phase, seed, replication, component, "tick phase");
     /* Together still means that handling the tick begins within a microsecond. */
     cpu->next_tick = (SimTime) sim_rng_below(&phase, (guint64) (machine->ticks_spread ? machine->tick : SIM_US));
-    cpu->next_poll = MIN(cpu->next_tick, machine->n_checkpoints ? machine->checkpoint[0] : SIM_TIME_MAX);
+    cpu->checkpoint_at = machine->n_checkpoints ? machine->checkpoint[0] : SIM_TIME_MAX;
+    cpu->next_poll = MIN(cpu->next_tick, cpu->checkpoint_at);
     mach_rcu_init(&cpu->rcu);
 }
 
@@ -82,19 +83,21 @@ static void
 update_next_poll(MachCpu *cpu)
 {
     const Machine *machine = cpu->machine;
-    SimTime checkpoint =
+    cpu->checkpoint_at =
         cpu->next_checkpoint < machine->n_checkpoints ? machine->checkpoint[cpu->next_checkpoint] : SIM_TIME_MAX;
-
-    cpu->next_poll = MIN(cpu->next_tick, checkpoint);
+    cpu->next_poll = MIN(cpu->next_tick, cpu->checkpoint_at);
 }
 
-static void
-take_checkpoint(MachCpu *cpu)
+void
+mach__take_checkpoints(MachCpu *cpu)
 {
-    /* The slabs a CPU holds are private, what others free into them is not. */
-    sim_sync(cpu->engine, cpu->agent);
-    cpu->machine->on_checkpoint(cpu, cpu->next_checkpoint, cpu->machine->on_checkpoint_data);
-    cpu->next_checkpoint++;
+    while (!mach_is_over(cpu) && cpu->machine->checkpoint[cpu->next_checkpoint] <= mach_now(cpu)) {
+        /* The slabs a CPU holds are private, what others free into them is not. */
+        sim_sync(cpu->engine, cpu->agent);
+        cpu->machine->on_checkpoint(cpu, cpu->next_checkpoint, cpu->machine->on_checkpoint_data);
+        cpu->next_checkpoint++;
+    }
+    update_next_poll(cpu);
 }
 
 void
@@ -102,8 +105,7 @@ mach__poll(MachCpu *cpu)
 {
     const Machine *machine = cpu->machine;
 
-    while (!mach_is_over(cpu) && machine->checkpoint[cpu->next_checkpoint] <= mach_now(cpu))
-        take_checkpoint(cpu);
+    mach__take_checkpoints(cpu);
     if (cpu->next_tick <= mach_now(cpu)) {
         SimTime late = mach_now(cpu) - cpu->next_tick;
 

@@ -55,6 +55,7 @@ struct _MachCpu
     guint16 id, node, mem_node, group;
     SimTime next_poll;       /* earliest of the next tick and the next checkpoint */
     guint next_checkpoint;
+    SimTime checkpoint_at;   /* its time */
     gboolean is_busy;        /* shared: whether the sibling thread slows down */
     const gboolean *sibling_is_busy; /* that of the core's other thread; FALSE without one */
     SimTime next_tick;
@@ -126,6 +127,16 @@ mach_poll(MachCpu *cpu)
 {
     if (G_UNLIKELY(cpu->agent->now >= cpu->next_poll))
         mach__poll(cpu);
+}
+
+void mach__take_checkpoints(MachCpu *cpu);
+
+/* The checkpoints alone, for the middle of long work outside of locks. */
+static inline void
+mach_poll_checkpoints(MachCpu *cpu)
+{
+    if (G_UNLIKELY(cpu->agent->now >= cpu->checkpoint_at))
+        mach__take_checkpoints(cpu);
 }
 
 /* TRUE when every checkpoint has passed on this CPU: its fiber may end. */

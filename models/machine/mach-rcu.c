@@ -106,6 +106,7 @@ run_callbacks(MachCpu *cpu, guint32 end)
 
         mach_spend(cpu, machine->costs.rcu_callback);
         kind->fn(cpu, callback & mask, callback >> MACH_RCU_ID_BITS & mask, kind->data);
+        mach_poll_checkpoints(cpu);
     }
 }
 

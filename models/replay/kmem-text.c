@@ -97,7 +97,7 @@ static const char *
 read_pointer(const char *p, guint64 *ret_ptr)
 {
     p = skip_blanks(p);
-    if (strncmp(p, "(null)", 6) == 0) {
+    if (p[0] == '(' && strncmp(p, "(null)", 6) == 0) {
         *ret_ptr = 0;
         return p + 6;
     }
@@ -116,23 +116,21 @@ gfp_bits(const char *p, gsize n)
            (dma && (dma + 7 == p + n || dma[7] != '3') ? SLAB_GFP_DMA : 0u);
 }
 
-/* {0x..,0x..,...}: the first `n`; NULL when it is cut. */
+/* {0x..,0x..,...}: the first `n`, what follows being leftovers; NULL when it is cut. */
 static const char *
-read_array(const char *p, guint n, KmemEvent *event, guint64 *ptrs)
+read_array(const char *p, const char *end, guint n, KmemEvent *event, guint64 *ptrs)
 {
     if (*p != '{')
         return NULL;
     event->n_shown = 0;
-    do {
-        guint64 ptr;
-
-        p = read_pointer(p + 1, &ptr);
+    while ((*p == '{' || *p == ',') && event->n_shown < MIN(n, (guint) KMEM_BULK_SHOWN)) {
+        p = read_pointer(p + 1, &ptrs[event->n_shown]);
         if (!p)
             return NULL;
-        if (event->n_shown < MIN(n, (guint) KMEM_BULK_SHOWN))
-            ptrs[event->n_shown++] = ptr;
-    } while (*p == ',');
-    return *p == '}' ? p + 1 : NULL;
+        event->n_shown++;
+    }
+    p = memchr(p, '}', (gsize) (end - p));
+    return p ? p + 1 : NULL;
 }
 
 typedef struct {
@@ -201,7 +199,7 @@ read_field(const char *key, gsize n, const char *value, const char *end, KmemEve
         return kmem_scan_decimal(value, &seen->returned) ? stop : NULL;
     } else if (IS(key, n, "p")) {
         seen->has_array = TRUE;
-        return read_array(value, (guint) MIN(seen->n, G_MAXINT), event, ptrs);
+        return read_array(value, end, (guint) MIN(seen->n, G_MAXINT), event, ptrs);
     }
     return stop;
 }

@@ -3,12 +3,14 @@
 
 #include <string.h>
 
+#include "replay-occupancy.h"
 #include "replay-report.h"
 #include "replay-run.h"
+#include "replay-write.h"
 #include "sim-error.h"
 
 typedef struct {
-    char *mode, *kernel, *listing, *counts, *occupancy;
+    char *mode, *kernel, *listing, *counts, *occupancy, *trace;
     char **sets, **boot, **arguments;
     gint n_cpus, n_nodes, n_copies, n_starts, n_samples;
     gint64 seed;
@@ -24,6 +26,7 @@ options_clear(Options *options)
     g_free(options->listing);
     g_free(options->counts);
     g_free(options->occupancy);
+    g_free(options->trace);
     g_strfreev(options->sets);
     g_strfreev(options->boot);
     g_strfreev(options->arguments);
@@ -55,6 +58,8 @@ options_parse(Options *options, int argc, char **argv, GError **error)
         {"alone", 0, 0, G_OPTION_ARG_NONE, &options->is_alone, "Use no files beside the trace", NULL},
         {"occupancy", 0, 0, G_OPTION_ARG_FILENAME, &options->occupancy,
          "Write slabs by fullness and stranded bytes over time, by cache and node", "FILE.tsv"},
+        {"write", 0, 0, G_OPTION_ARG_FILENAME, &options->trace,
+         "Write the first start as a trace: the model's addresses and slow-path functions", "FILE.txt"},
         {"samples", 0, 0, G_OPTION_ARG_INT, &options->n_samples, "Moments in that file (default 20)", "N"},
         {G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &options->arguments, NULL, NULL},
         G_OPTION_ENTRY_NULL,
@@ -127,6 +132,47 @@ make_request(const Options *options, ReplayRequest *request, GError **error)
     return TRUE;
 }
 
+/* What is written while the replay runs. */
+typedef struct {
+    GString *occupancy; /* NULL = not wanted */
+    ReplayWrite *trace; /* NULL = not wanted */
+    guint n_samples, n_sampled;
+} Output;
+
+static void
+on_event(Replay *replay, const KmemEvent *event, void *data)
+{
+    Output *output = data;
+    double length_ns = (double) (replay->params.last_time_ns - replay->params.first_time_ns);
+
+    if (output->trace)
+        replay_write_event(output->trace, replay, event);
+    if (!output->occupancy || event->op == KMEM_LOST || length_ns <= 0)
+        return;
+    while (output->n_sampled + 1 < output->n_samples &&
+           (double) (event->time_ns - replay->params.first_time_ns) * output->n_samples >=
+               length_ns * (output->n_sampled + 1)) {
+        for (guint start = 0; start < replay->params.n_starts; start++)
+            replay_occupancy_append(replay, start, output->occupancy);
+        output->n_sampled++;
+    }
+}
+
+static gboolean
+finish_output(Output *output, const Options *options, const Replay *replay, GError **error)
+{
+    g_autoptr(GError) cause = NULL;
+
+    for (guint start = 0; output->occupancy && start < replay->params.n_starts; start++)
+        replay_occupancy_append(replay, start, output->occupancy);
+    if (output->occupancy &&
+        !g_file_set_contents(options->occupancy, output->occupancy->str, (gssize) output->occupancy->len, &cause)) {
+        g_set_error_literal(error, SIM_ERROR, SIM_ERROR_IO, cause->message);
+        return FALSE;
+    }
+    return TRUE;
+}
+
 static gboolean
 run(const Options *options, gboolean *ret_is_whole, GError **error)
 {
@@ -134,10 +180,24 @@ run(const Options *options, gboolean *ret_is_whole, GError **error)
     g_autoptr(ReplayRun) result = NULL;
     g_autoptr(GString) text = g_string_new(NULL);
 
+    g_autoptr(GString) occupancy = options->occupancy ? g_string_new(NULL) : NULL;
+    Output output = {.occupancy = occupancy, .n_samples = (guint) options->n_samples};
+    gboolean is_written;
+
     if (!make_request(options, &request, error))
         return FALSE;
+    if (occupancy)
+        replay_occupancy_header(occupancy);
+    if (options->trace) {
+        output.trace = replay_write_open(options->trace, error);
+        if (!output.trace)
+            return FALSE;
+    }
+    request.on_event = on_event;
+    request.data = &output;
     result = replay_run(&request, error);
-    if (!result)
+    is_written = !output.trace || replay_write_close(output.trace, result ? error : NULL);
+    if (!result || !is_written || !finish_output(&output, options, result->replay, error))
         return FALSE;
     replay_report(result, request.mode, text);
     g_print("%s", text->str);

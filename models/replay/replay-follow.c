@@ -96,10 +96,8 @@ return_extra(SlubCache *slub, guint cpu, guint64 n)
     }
 }
 
-/* Takes the allocation of one object back. The slab goes where it came from; `is_wrong_again` when the kernel passes it
- * over for the second time: then it goes to the end. */
-static void
-undo(SlubCache *slub, guint cpu, const GuidePrediction *did, gboolean is_wrong_again)
+void
+guide_undo(SlubCache *slub, guint cpu, const GuidePrediction *did, gboolean is_wrong_again)
 {
     SlubCpu *c = &slub->cpu[cpu];
     SlabId got = c->slab;
@@ -147,7 +145,7 @@ guide_force(ReplayGuide *guide, gint cache_index, guint start, MachCpu *cpu, Sla
     GuideSource actual = guide_source_seen(seen, id == did->old_slab);
     GuideSlab *passed = guide_slab(guide, start, c->slab);
 
-    undo(slub, cpu->id, did, passed->was_passed_over);
+    guide_undo(slub, cpu->id, did, passed->was_passed_over);
     passed->was_passed_over = !passed->was_passed_over;
     /* Whoever goes to the node has nothing left on the CPU's list. */
     while (c->partial && (actual == GUIDE_NEW || (actual == GUIDE_NODE && guide_source(did) != GUIDE_NODE))) {
@@ -228,4 +226,96 @@ guide_bring_back(ReplayGuide *guide, gint cache_index, guint start)
         }
     }
     g_array_set_size(away, n_kept);
+}
+
+void
+guide_restore_cpu_slab(ReplayGuide *guide, gint cache_index, guint start, const MachCpu *cpu, SlabId old)
+{
+    const ReplayCache *cache = g_ptr_array_index(guide->replay->caches, cache_index);
+    SlubCache *slub = cache->cache[start];
+    const Slab *slab = &slub->system->arena.slab[old];
+
+    if (!old || slub->cpu[cpu->id].slab || !slab->objects || slab->cache != slub->index)
+        return;
+    slub_place_take(slub, old);
+    slub_place_put(slub, old, SLUB_PLACE_CPU_USED_UP, cpu->id);
+}
+
+void
+guide_need_objects(SlubCache *slub, SlabId id, guint n)
+{
+    Slab *slab = &slub->system->arena.slab[id];
+    guint n_inuse = slub_place_n_inuse(slub, id);
+
+    if (n_inuse >= n)
+        return;
+    n -= n_inuse;
+    for (guint cpu = 0; cpu < slub->system->machine->n_cpus; cpu++)
+        if (slub->cpu[cpu].slab == id && slub->cpu[cpu].free >= n) {
+            slub->cpu[cpu].free -= n;
+            slub->cpu[cpu].n_objects += n;
+            return;
+        }
+    /* A full slab is on no list. */
+    if (slab->inuse + n >= slab->objects)
+        slub_place_take(slub, id);
+    n = MIN(n, (guint) slab->objects - slab->inuse);
+    slab->inuse = (guint16) (slab->inuse + n);
+    slub->cpu[0].n_objects += n;
+}
+
+/* The slab of an object, which is replaced by a new full one when it is gone. */
+static SlabId
+living_slab(ReplayGuide *guide, const ReplayCache *cache, guint start, SlabId id)
+{
+    SlubCache *slub = cache->cache[start];
+    const Slab *slab = &slub->system->arena.slab[id];
+
+    if (id && slab->objects && slab->cache == slub->index)
+        return id;
+    return slub_place_new(slub, replay_cpu(guide->replay, start, 0, 0)->mem_node, cache->geometry.objects,
+                          SLUB_PLACE_NONE, 0);
+}
+
+/* What is in use and not the trace's own is from before it. */
+static void
+settle_old_objects(ReplayGuide *guide, guint start, const ReplayTable *counts)
+{
+    const SlubSystem *system = guide->replay->world[start].system;
+
+    for (SlabId id = 1; id < system->arena.n_used; id++) {
+        const Slab *slab = &system->arena.slab[id];
+        const guint32 *n = replay_table_find(counts, id);
+        guint n_inuse = slab->objects ? slub_place_n_inuse(system->cache[slab->cache], id) : 0;
+
+        *replay_old_objects(guide->replay, start, id) = (guint16) (n_inuse - MIN(n_inuse, n ? *n : 0));
+    }
+}
+
+void
+guide_settle_objects(ReplayGuide *guide, guint start)
+{
+    ReplayTable *objects = &guide->replay->objects;
+    ReplayTable counts;
+
+    replay_table_init(&counts, 1);
+    for (gsize i = 0; i < objects->capacity; i++) {
+        guint32 *object = objects->value + i * objects->width;
+        const ReplayCache *cache;
+        guint32 *n;
+
+        if (!objects->key[i] || object[0] == 0)
+            continue;
+        cache = g_ptr_array_index(guide->replay->caches, object[0] - 1);
+        object[1 + start] = living_slab(guide, cache, start, object[1 + start]);
+        n = replay_table_add(&counts, object[1 + start]);
+        if (*n == cache->geometry.objects) { /* more than it can hold: the followed state was wrong here */
+            object[1 + start] = living_slab(guide, cache, start, 0);
+            n = replay_table_add(&counts, object[1 + start]);
+        }
+        (*n)++;
+        guide_need_objects(cache->cache[start], object[1 + start], *n);
+    }
+    settle_old_objects(guide, start, &counts);
+    replay_table_clear(&counts);
 }

@@ -6,37 +6,39 @@
 #include "replay-private.h"
 
 /* What is known of a slab of the model. */
-typedef struct
-{
-    guint64 recorded;      /* recorded slab + 1, 0 = none yet */
-    gint cache;            /* index of its cache, for recorded != 0 */
+typedef struct {
+    guint64 recorded;         /* recorded slab + 1, 0 = none yet */
+    gint cache;               /* index of its cache, for recorded != 0 */
     gboolean was_passed_over; /* the kernel took another where the model took it */
-    gboolean is_uncertain; /* from before the trace: nobody knows how full it is */
+    gboolean is_uncertain;    /* from before the trace: nobody knows how full it is */
 } GuideSlab;
 
-typedef enum
-{
+typedef enum {
     GUIDE_IDLE,
     GUIDE_ALLOC, /* events come before the allocation's own */
     GUIDE_FREE,  /* events come after the free's own */
 } GuideStep;
 
+enum {
+    GUIDE_CHAIN_MAX = 32,
+};
+
 /* What the model did in a step: differences of counters, and what it met. */
-typedef struct
-{
+typedef struct {
     guint64 stat[SLAB_N_STATS];
-    SlabId old_slab;        /* the cpu slab before */
-    gboolean is_known;      /* the slab was certain and its place known */
-    gboolean is_met;        /* FREE: the slab had been seen before */
-    gboolean was_listed;    /* it was on its node's list */
-    gboolean chain_known;   /* every slab of the cpu partial list was certain */
-    guint n_in_call;        /* objects */
+    SlabId old_slab;      /* the cpu slab before */
+    gboolean is_known;    /* the slab was certain and its place known */
+    gboolean is_met;      /* FREE: the slab had been seen before */
+    gboolean was_listed;  /* it was on its node's list */
+    gboolean chain_known; /* every slab of the cpu partial list was certain */
+    guint n_in_call;      /* objects */
     gboolean is_bulk;
+    guint n_chain;
+    SlabId chain[GUIDE_CHAIN_MAX]; /* FREE: the cpu partial list before */
 } GuidePrediction;
 
 /* Where an allocation got its slab. */
-typedef enum
-{
+typedef enum {
     GUIDE_FAST,
     GUIDE_REFILL, /* from what others freed into the cpu slab */
     GUIDE_CPU_PARTIAL,
@@ -45,34 +47,31 @@ typedef enum
 } GuideSource;
 
 /* An allocation of one object as the model did it. */
-typedef struct
-{
+typedef struct {
     gboolean is_done;
     SlabId got;
     GuidePrediction did;
 } GuideAlloc;
 
 /* The step under way on one CPU in one context. */
-typedef struct
-{
+typedef struct {
     GuideStep step;
     gint cache;
     guint seen[KMEM_N_PROBES];
-    GuideAlloc *early; /* [n_starts] GUIDE_ALLOC: done when the kernel began, as it may be stopped before it is through */
-    guint64 ptr, recorded; /* GUIDE_FREE of one object: it and its recorded slab */
-    gboolean is_applied;   /* GUIDE_FREE: the model has done it; not before the CPU is seen to go on, as it may have
-                            * stood still between the free's event and the free */
+    GuideAlloc
+        *early; /* [n_starts] GUIDE_ALLOC: done when the kernel began, as it may be stopped before it is through */
+    guint64 ptr, recorded;     /* GUIDE_FREE of one object: it and its recorded slab */
+    gboolean is_applied;       /* GUIDE_FREE: the model has done it; not before the CPU is seen to go on, as it may have
+                                * stood still between the free's event and the free */
     GuidePrediction predicted; /* of start 0 */
 } GuidePending;
 
-typedef struct
-{
+typedef struct {
     gint cache;
     SlabId slab;
 } GuideAway;
 
-struct _ReplayGuide
-{
+struct _ReplayGuide {
     Replay *replay;
     GArray **slabs;         /* [n_starts] GuideSlab by SlabId */
     GuideAlloc *early;      /* storage of the pending steps */
@@ -111,6 +110,12 @@ guide_cpu_key(gint cache, guint cpu)
     return GUINT_TO_POINTER((guint) cache << 12 | cpu);
 }
 
+static inline ReplayCache *
+guide_cache(const ReplayGuide *guide, gint cache)
+{
+    return g_ptr_array_index(guide->replay->caches, cache);
+}
+
 static inline void
 guide_judge(ReplayGuide *guide, ReplayRule rule, gboolean is_ok)
 {
@@ -128,6 +133,18 @@ guide_slab(ReplayGuide *guide, guint start, SlabId id)
     return &g_array_index(guide->slabs[start], GuideSlab, id);
 }
 
+/* Whether all of a slab's content is known (start 0). */
+gboolean guide_is_certain(ReplayGuide *guide, SlabId id);
+
+/* A CPU other than `cpu` whose last sign was within a free of this slab. */
+gboolean guide_has_free_under_way(const ReplayGuide *guide, guint cpu, guint64 recorded);
+
+/* An allocation that gave `got` where the kernel's was of `id` (0 = a slab not seen before) after the events `seen`;
+ * and a free. */
+void guide_judge_alloc(ReplayGuide *guide, gint cache, guint cpu, const guint *seen, const GuidePrediction *did,
+                       SlabId got, SlabId id);
+void guide_judge_free(ReplayGuide *guide, gint cache, guint cpu, KmemContext context, const GuidePending *p);
+
 /* The model's slab for a recorded one, 0 when none stands for it. */
 SlabId guide_find(ReplayGuide *guide, gint cache, guint start, guint64 recorded);
 void guide_bind(ReplayGuide *guide, gint cache, guint start, guint64 recorded, SlabId id, gboolean is_uncertain);
@@ -135,6 +152,13 @@ void guide_bind(ReplayGuide *guide, gint cache, guint start, guint64 recorded, S
 /* A slab from before the trace for a recorded one that is seen for the first time: the `wanted` one if it is still
  * nobody's (0 = any), bound to it. */
 SlabId guide_adopt(ReplayGuide *guide, gint cache, guint start, guint64 recorded, SlabId wanted, const MachCpu *cpu);
+
+/* Takes the allocation of one object back. The slab goes where it came from, exactly, or to the end of the list when
+ * `is_wrong_again`: the kernel has passed it over for the second time. */
+void guide_undo(SlubCache *slub, guint cpu, const GuidePrediction *did, gboolean is_wrong_again);
+
+/* After that: the CPU has its old slab again (0 = it had none), with what others freed into it. */
+void guide_restore_cpu_slab(ReplayGuide *guide, gint cache, guint start, const MachCpu *cpu, SlabId old);
 
 /* After an allocation: makes the object one of `id`, where the kernel's step was `seen`. */
 void guide_force(ReplayGuide *guide, gint cache, guint start, MachCpu *cpu, SlabId id, const GuidePrediction *did,
@@ -147,6 +171,12 @@ void guide_hide(ReplayGuide *guide, gint cache, guint start, const MachCpu *cpu,
  * middle of returning slabs. It comes back when such a step goes on. */
 void guide_send_away(ReplayGuide *guide, gint cache, guint start, guint node);
 void guide_bring_back(ReplayGuide *guide, gint cache, guint start);
+
+/* At least `n` objects of a slab are in use from now on: one whose content is not known may have seemed emptier. */
+void guide_need_objects(SlubCache *slub, SlabId id, guint n);
+
+/* Every live object of the trace has a slab that exists and counts it as in use. */
+void guide_settle_objects(ReplayGuide *guide, guint start);
 
 /* Counters of one CPU now, and the differences to them. */
 void guide_begin(const ReplayCache *cache, guint start, const MachCpu *cpu, GuidePrediction *ret_before);

@@ -68,90 +68,20 @@ replay_guide_n_silent(const ReplayGuide *guide)
     return guide->n_silent;
 }
 
-static ReplayCache *
-cache_at(const ReplayGuide *guide, gint cache)
-{
-    return g_ptr_array_index(guide->replay->caches, cache);
-}
-
-static gboolean
-is_certain(ReplayGuide *guide, SlabId id)
-{
-    const GuideSlab *slab = guide_slab(guide, 0, id);
-
-    return slab->recorded && !slab->is_uncertain;
-}
-
 static gboolean
 chain_is_certain(ReplayGuide *guide, const SlubCache *slub, guint cpu)
 {
     for (SlabId id = slub->cpu[cpu].partial; id; id = slub->system->arena.slab[id].next)
-        if (!is_certain(guide, id))
+        if (!guide_is_certain(guide, id))
             return FALSE;
     return TRUE;
-}
-
-/* A CPU whose last sign was within a free of this slab may not have done it yet, or only now: the trace does not tell
- * the order. */
-static gboolean
-has_free_under_way(const ReplayGuide *guide, guint cpu, guint64 recorded)
-{
-    for (guint i = 0; i < guide->replay->params.n_traced_cpus * KMEM_N_CONTEXTS; i++) {
-        const GuidePending *p = &guide->pending[i];
-
-        if (i / KMEM_N_CONTEXTS != cpu && p->step == GUIDE_FREE && !p->predicted.is_bulk && p->recorded == recorded)
-            return TRUE;
-    }
-    return FALSE;
-}
-
-/* The same of slabs on their way to a node list. */
-static gboolean
-has_drain_under_way(const ReplayGuide *guide, guint cpu, gint cache)
-{
-    for (guint i = 0; i < guide->replay->params.n_traced_cpus * KMEM_N_CONTEXTS; i++) {
-        const GuidePending *p = &guide->pending[i];
-
-        if (i / KMEM_N_CONTEXTS != cpu && p->step == GUIDE_FREE && p->cache == cache && p->seen[KMEM_PROBE_UNFREEZE])
-            return TRUE;
-    }
-    return FALSE;
-}
-
-static void
-judge_alloc(ReplayGuide *guide, gint cache, guint cpu, const guint *seen, const GuidePrediction *did, SlabId got,
-            SlabId id)
-{
-    /*DBG*/GuideSource predicted = guide_source(did), actual = guide_source_seen(seen, id && id == did->old_slab);
-    gboolean knows_list = g_hash_table_contains(guide->known_list, guide_cpu_key(cache, cpu));
-
-    if (g_getenv("DBG") && did->is_known && knows_list && did->chain_known && guide_slab(guide,0,got)->recorded && (predicted != actual || (id && got != id))) g_printerr("ev %lu %s cpu %u pred %d actual %d got %u id %u old %u unc %d\n", guide->replay->n_events, cache_at(guide, cache)->name, cpu, predicted, actual, got, id, did->old_slab, guide_slab(guide,0,got)->recorded==0);
-    if (did->is_known)
-        guide_judge(guide, REPLAY_RULE_ALLOC_SLOW, (predicted == GUIDE_FAST) == (actual == GUIDE_FAST));
-    /* What follows is about slabs that are known, met in a state that is known. */
-    if (!did->is_known || predicted == GUIDE_FAST || actual == GUIDE_FAST || !knows_list || !did->chain_known)
-        return;
-    if ((actual != GUIDE_NEW && !id) || (predicted != GUIDE_NEW && !guide_slab(guide, 0, got)->recorded))
-        return;
-    if (predicted >= GUIDE_NODE && has_drain_under_way(guide, cpu, cache))
-        return;
-    guide_judge(guide, REPLAY_RULE_SOURCE, predicted == actual);
-    if (predicted != actual)
-        return;
-    if (predicted == GUIDE_CPU_PARTIAL)
-        guide_judge(guide, REPLAY_RULE_CPU_PARTIAL_LIFO, got == id);
-    if (predicted == GUIDE_NODE) {
-        guide_judge(guide, REPLAY_RULE_NODE_HEAD, got == id);
-        guide_judge(guide, REPLAY_RULE_EXTRA_SLABS,
-                    did->stat[SLAB_STAT_CPU_PARTIAL_NODE] == seen[KMEM_PROBE_PUT_CPU_PARTIAL]);
-    }
 }
 
 /* The recorded kernel gave the old slab of that address back, unseen. */
 static void
 forget(ReplayGuide *guide, gint cache, guint start, SlabId id)
 {
-    SlubCache *slub = cache_at(guide, cache)->cache[start];
+    SlubCache *slub = guide_cache(guide, cache)->cache[start];
 
     guide_slab(guide, start, id)->recorded = 0;
     if (slub_place_n_inuse(slub, id) == 0) {
@@ -164,16 +94,16 @@ forget(ReplayGuide *guide, gint cache, guint start, SlabId id)
 static GuideAlloc
 predict_alloc(ReplayGuide *guide, guint cpu_id, gint index, guint start, gint node)
 {
-    ReplayCache *cache = cache_at(guide, index);
+    ReplayCache *cache = guide_cache(guide, index);
     SlubCache *slub = cache->cache[start];
     MachCpu *cpu = replay_cpu(guide->replay, start, cpu_id, 0);
     SlabId old = slub->cpu[cpu->id].slab;
     GuideAlloc alloc = {.is_done = TRUE};
 
-    alloc.did.is_known = g_hash_table_contains(guide->known_cpu, guide_cpu_key(index, cpu_id)) &&
-                         (!old || is_certain(guide, old));
-    if (start == 0 && old && is_certain(guide, old))
-        alloc.did.is_known &= !has_free_under_way(guide, cpu_id, guide_slab(guide, 0, old)->recorded - 1);
+    alloc.did.is_known =
+        g_hash_table_contains(guide->known_cpu, guide_cpu_key(index, cpu_id)) && (!old || guide_is_certain(guide, old));
+    if (start == 0 && old && guide_is_certain(guide, old))
+        alloc.did.is_known &= !guide_has_free_under_way(guide, cpu_id, guide_slab(guide, 0, old)->recorded - 1);
     alloc.did.chain_known = chain_is_certain(guide, slub, cpu->id);
     guide_begin(cache, start, cpu, &alloc.did);
     alloc.got = slub_alloc_node(slub, cpu, node);
@@ -188,17 +118,23 @@ static SlabId
 follow_alloc(ReplayGuide *guide, const KmemEvent *event, gint index, guint start, guint64 recorded, const guint *seen,
              GuideAlloc alloc)
 {
-    ReplayCache *cache = cache_at(guide, index);
+    ReplayCache *cache = guide_cache(guide, index);
     SlubCache *slub = cache->cache[start];
     MachCpu *cpu = replay_cpu(guide->replay, start, event->cpu, 0);
     gboolean is_new = seen[KMEM_PROBE_NEW_SLAB] > 0, is_wished = event->node >= 0;
     SlabId id = guide_find(guide, index, start, recorded), got, old;
     GuidePrediction did;
 
+    /* The kernel looked at its lists somewhere between the begin of the slow path and now. */
+    if (alloc.is_done && (id ? alloc.got != id : is_new != (guide_source(&alloc.did) == GUIDE_NEW))) {
+        guide_undo(slub, cpu->id, &alloc.did, FALSE);
+        guide_restore_cpu_slab(guide, index, start, cpu, alloc.did.old_slab);
+        alloc.is_done = FALSE;
+    }
     if (!alloc.is_done)
         alloc = predict_alloc(guide, event->cpu, index, start,
                               is_wished && event->node < (gint) guide->replay->topology->n_nodes ? event->node
-                                                                                               : SLUB_NO_NODE);
+                                                                                                 : SLUB_NO_NODE);
     did = alloc.did;
     got = alloc.got;
     old = did.old_slab;
@@ -207,7 +143,7 @@ follow_alloc(ReplayGuide *guide, const KmemEvent *event, gint index, guint start
         id = 0;
     }
     if (start == 0 && event->op == KMEM_ALLOC)
-        judge_alloc(guide, index, event->cpu, seen, &did, got, id);
+        guide_judge_alloc(guide, index, event->cpu, seen, &did, got, id);
     if (!id && !guide_slab(guide, start, got)->recorded && is_new == (did.stat[SLAB_STAT_ALLOC_SLAB] > 0)) {
         for (guint i = 0; i < cache->pool[start]->len; i++)
             if (g_array_index(cache->pool[start], SlabId, i) == got) {
@@ -240,55 +176,11 @@ pending_at(const ReplayGuide *guide, const KmemEvent *event)
     return &guide->pending[event->cpu * KMEM_N_CONTEXTS + event->context];
 }
 
-static void
-judge_drain(ReplayGuide *guide, gint cache, guint cpu, const GuidePending *p)
-{
-    const GuidePrediction *did = &p->predicted;
-    gboolean is_drained = p->seen[KMEM_PROBE_UNFREEZE] > 0;
-
-    if (g_hash_table_contains(guide->known_list, guide_cpu_key(cache, cpu)))
-        guide_judge(guide, REPLAY_RULE_DRAIN, (did->stat[SLAB_STAT_CPU_PARTIAL_DRAIN] > 0) == is_drained);
-    if (is_drained && did->stat[SLAB_STAT_CPU_PARTIAL_DRAIN] && did->chain_known)
-        guide_judge(guide, REPLAY_RULE_DRAIN_DISCARD,
-                    did->stat[SLAB_STAT_DEACTIVATE_EMPTY] == p->seen[KMEM_PROBE_DISCARD_SLAB]);
-    if (is_drained)
-        g_hash_table_add(guide->known_list, guide_cpu_key(cache, cpu));
-}
-
-static void
-judge_free(ReplayGuide *guide, gint cache, guint cpu, KmemContext context, const GuidePending *p)
-{
-    const GuidePrediction *did = &p->predicted;
-    guint64 n_slow = did->stat[SLAB_STAT_FREE_SLOWPATH];
-
-    if (n_slow && !p->seen[KMEM_PROBE_FREE_SLOW] && context != KMEM_TASK) {
-        guide->n_silent++;
-        return;
-    }
-    if (did->is_bulk) {
-        guide_judge(guide, REPLAY_RULE_BULK_FREE, n_slow == p->seen[KMEM_PROBE_FREE_SLOW]);
-        return;
-    }
-    if (g_getenv("DBG")&&n_slow != p->seen[KMEM_PROBE_FREE_SLOW]) g_printerr("fr %lu cpu %u ctx %d ptr %lx slow %lu seen %u\n",guide->replay->n_events,cpu,context,p->ptr,n_slow,p->seen[KMEM_PROBE_FREE_SLOW]);
-    if (!did->is_met)
-        return;
-    guide_judge(guide, REPLAY_RULE_FREE_SLOW, n_slow == p->seen[KMEM_PROBE_FREE_SLOW]);
-    if (!n_slow || !p->seen[KMEM_PROBE_FREE_SLOW] || !did->is_known)
-        return;
-    guide_judge(guide, REPLAY_RULE_PUT_CPU_PARTIAL,
-                did->stat[SLAB_STAT_CPU_PARTIAL_FREE] == p->seen[KMEM_PROBE_PUT_CPU_PARTIAL]);
-    if (did->stat[SLAB_STAT_CPU_PARTIAL_FREE] && p->seen[KMEM_PROBE_PUT_CPU_PARTIAL])
-        judge_drain(guide, cache, cpu, p);
-    else if (did->was_listed && !p->seen[KMEM_PROBE_PUT_CPU_PARTIAL] && !has_drain_under_way(guide, cpu, cache))
-        guide_judge(guide, REPLAY_RULE_DISCARD,
-                    did->stat[SLAB_STAT_FREE_SLAB] == p->seen[KMEM_PROBE_DISCARD_SLAB]);
-}
-
 /* The kernel put the slab on the CPU's list: it was full before. */
 static void
 correct_put(ReplayGuide *guide, gint cache, guint cpu, guint start, SlabId id)
 {
-    SlubCache *slub = cache_at(guide, cache)->cache[start];
+    SlubCache *slub = guide_cache(guide, cache)->cache[start];
     Slab *slab = &slub->system->arena.slab[id];
 
     slub_place_take(slub, id);
@@ -301,7 +193,7 @@ correct_put(ReplayGuide *guide, gint cache, guint cpu, guint start, SlabId id)
 static void
 correct_drain(ReplayGuide *guide, gint cache, guint cpu_id, guint start, SlabId keep)
 {
-    SlubCache *slub = cache_at(guide, cache)->cache[start];
+    SlubCache *slub = guide_cache(guide, cache)->cache[start];
     MachCpu *cpu = replay_cpu(guide->replay, start, cpu_id, 0);
     SlabId first;
 
@@ -315,6 +207,23 @@ correct_drain(ReplayGuide *guide, gint cache, guint cpu_id, guint start, SlabId 
         slub_place_put(slub, keep, SLUB_PLACE_CPU_PARTIAL, cpu_id);
 }
 
+/* The kernel did not drain: what the model gave to the node list comes back under the slab put last. */
+static void
+correct_no_drain(ReplayGuide *guide, gint cache, guint cpu, const GuidePrediction *did, SlabId last)
+{
+    SlubCache *slub = guide_cache(guide, cache)->cache[0];
+    const Slab *arena = slub->system->arena.slab;
+
+    slub_place_take(slub, last);
+    for (guint i = did->n_chain; i-- > 0;)
+        if (arena[did->chain[i]].objects && arena[did->chain[i]].cache == slub->index &&
+            arena[did->chain[i]].flags & SLAB_ON_PARTIAL) {
+            slub_place_take(slub, did->chain[i]);
+            slub_place_put(slub, did->chain[i], SLUB_PLACE_CPU_PARTIAL, cpu);
+        }
+    slub_place_put(slub, last, SLUB_PLACE_CPU_PARTIAL, cpu);
+}
+
 /* What a free did in the kernel and not in the model, or the other way round. */
 static void
 correct_free(ReplayGuide *guide, gint cache, guint cpu, const GuidePending *p)
@@ -325,7 +234,7 @@ correct_free(ReplayGuide *guide, gint cache, guint cpu, const GuidePending *p)
         return;
     for (guint start = 0; start < guide->replay->params.n_starts; start++) {
         SlabId id = guide_find(guide, cache, start, p->recorded);
-        SlubCache *slub = cache_at(guide, cache)->cache[start];
+        SlubCache *slub = guide_cache(guide, cache)->cache[start];
 
         if (!id && !p->seen[KMEM_PROBE_DISCARD_SLAB] && did->stat[SLAB_STAT_FREE_SLAB]) {
             id = slub_place_new(slub, replay_cpu(guide->replay, start, cpu, 0)->mem_node, 0, SLUB_PLACE_NODE_TAIL, cpu);
@@ -337,6 +246,9 @@ correct_free(ReplayGuide *guide, gint cache, guint cpu, const GuidePending *p)
             correct_put(guide, cache, cpu, start, id);
         if (p->seen[KMEM_PROBE_UNFREEZE] && !did->stat[SLAB_STAT_CPU_PARTIAL_DRAIN])
             correct_drain(guide, cache, cpu, start, id);
+        if (start == 0 && p->seen[KMEM_PROBE_PUT_CPU_PARTIAL] && !p->seen[KMEM_PROBE_UNFREEZE] &&
+            did->stat[SLAB_STAT_CPU_PARTIAL_DRAIN])
+            correct_no_drain(guide, cache, cpu, did, id);
         if (p->seen[KMEM_PROBE_DISCARD_SLAB] && !p->seen[KMEM_PROBE_PUT_CPU_PARTIAL] &&
             !did->stat[SLAB_STAT_FREE_SLAB] && slub_place_n_inuse(slub, id) == 0) {
             slub_place_take(slub, id);
@@ -354,29 +266,10 @@ slab_of(ReplayGuide *guide, guint cpu, gint index, guint start, guint64 recorded
     return id ? id : guide_adopt(guide, index, start, recorded, 0, replay_cpu(guide->replay, start, cpu, 0));
 }
 
-/* A slab whose content is not known may seem empty: then it had one more object in use. */
-static void
-need_objects(SlubCache *slub, SlabId id, guint n)
-{
-    Slab *slab = &slub->system->arena.slab[id];
-    guint n_inuse = slub_place_n_inuse(slub, id);
-
-    if (n_inuse >= n)
-        return;
-    for (guint cpu = 0; cpu < slub->system->machine->n_cpus; cpu++)
-        if (slub->cpu[cpu].slab == id && slub->cpu[cpu].free >= n - n_inuse) {
-            slub->cpu[cpu].free -= n - n_inuse;
-            slub->cpu[cpu].n_objects += n - n_inuse;
-            return;
-        }
-    slab->inuse = (guint16) (slab->inuse + n - n_inuse);
-    slub->cpu[0].n_objects += n - n_inuse;
-}
-
 static void
 apply_free(ReplayGuide *guide, guint event_cpu, GuidePending *p)
 {
-    ReplayCache *cache = cache_at(guide, p->cache);
+    ReplayCache *cache = guide_cache(guide, p->cache);
 
     p->is_applied = TRUE;
     for (guint start = 0; start < guide->replay->params.n_starts; start++) {
@@ -384,12 +277,16 @@ apply_free(ReplayGuide *guide, guint event_cpu, GuidePending *p)
         SlubCache *slub = cache->cache[start];
         gboolean is_met = guide_find(guide, p->cache, start, p->recorded) != 0;
         SlabId id = slab_of(guide, event_cpu, p->cache, start, p->recorded);
-        GuidePrediction did = {.is_met = is_met, .is_known = start == 0 && is_certain(guide, id),
+        GuidePrediction did = {.is_met = is_met,
+                               .is_known = start == 0 && guide_is_certain(guide, id),
                                .chain_known = start == 0 && chain_is_certain(guide, slub, cpu->id)};
 
-        need_objects(slub, id, 1);
-        did.was_listed = (slub->system->arena.slab[id].flags & SLAB_ON_PARTIAL) != 0 &&
-                         slub->system->arena.slab[id].inuse == 1;
+        for (SlabId on = slub->cpu[cpu->id].partial; on && did.n_chain < GUIDE_CHAIN_MAX;
+             on = slub->system->arena.slab[on].next)
+            did.chain[did.n_chain++] = on;
+        guide_need_objects(slub, id, 1);
+        did.was_listed =
+            (slub->system->arena.slab[id].flags & SLAB_ON_PARTIAL) != 0 && slub->system->arena.slab[id].inuse == 1;
         guide_begin(cache, start, cpu, &did);
         slub_free(slub, cpu, id);
         guide_end(cache, start, cpu, &did);
@@ -404,7 +301,7 @@ finish_step(ReplayGuide *guide, guint cpu, KmemContext context, GuidePending *p)
     if (p->step == GUIDE_FREE) {
         if (!p->is_applied)
             apply_free(guide, cpu, p);
-        judge_free(guide, p->cache, cpu, context, p);
+        guide_judge_free(guide, p->cache, cpu, context, p);
         for (guint start = 0; p->seen[KMEM_PROBE_UNFREEZE] && start < guide->replay->params.n_starts; start++)
             guide_bring_back(guide, p->cache, start);
         if (!p->predicted.is_bulk)
@@ -412,7 +309,7 @@ finish_step(ReplayGuide *guide, guint cpu, KmemContext context, GuidePending *p)
     }
     for (guint start = 0; start < guide->replay->params.n_starts; start++) {
         if (p->early[start].is_done) { /* nothing came of it */
-            SlubCpu *c = &cache_at(guide, p->cache)->cache[start]->cpu[cpu];
+            SlubCpu *c = &guide_cache(guide, p->cache)->cache[start]->cpu[cpu];
 
             if (c->slab == p->early[start].got) {
                 c->free++;
@@ -441,8 +338,7 @@ static void
 finish_interrupts(ReplayGuide *guide, const KmemEvent *event)
 {
     for (guint context = event->context + 1; context < KMEM_N_CONTEXTS; context++)
-        finish_step(guide, event->cpu, (KmemContext) context,
-                    &guide->pending[event->cpu * KMEM_N_CONTEXTS + context]);
+        finish_step(guide, event->cpu, (KmemContext) context, &guide->pending[event->cpu * KMEM_N_CONTEXTS + context]);
 }
 
 static void
@@ -478,7 +374,8 @@ feed_alloc(ReplayGuide *guide, const KmemEvent *event, gint index)
     finish_step(guide, event->cpu, event->context, p);
     apply_frees_of(guide, event->ptr);
     for (guint start = 0; start < guide->replay->params.n_starts; start++) {
-        SlabId id = follow_alloc(guide, event, index, start, event->ptr >> cache_at(guide, index)->slab_shift, seen, early[start]);
+        SlabId id = follow_alloc(guide, event, index, start, event->ptr >> guide_cache(guide, index)->slab_shift, seen,
+                                 early[start]);
 
         object = replay_table_find(&guide->replay->objects, event->ptr);
         object[1 + start] = id;
@@ -491,7 +388,7 @@ feed_alloc(ReplayGuide *guide, const KmemEvent *event, gint index)
 static gboolean
 is_last_unknown(ReplayGuide *guide, const KmemEvent *event, gint index, guint start, guint i, guint n_new)
 {
-    guint shift = cache_at(guide, index)->slab_shift, n = 0;
+    guint shift = guide_cache(guide, index)->slab_shift, n = 0;
 
     for (guint64 last = 0; i < event->n_shown; i++) {
         guint64 recorded = event->ptrs[i] >> shift;
@@ -508,7 +405,7 @@ static void
 feed_alloc_bulk(ReplayGuide *guide, const KmemEvent *event, gint index)
 {
     GuidePending *p = pending_at(guide, event);
-    ReplayCache *cache = cache_at(guide, index);
+    ReplayCache *cache = guide_cache(guide, index);
     guint seen[KMEM_N_PROBES] = {0}, none[KMEM_N_PROBES] = {0};
     guint made[KMEM_N_PROBES] = {[KMEM_PROBE_ALLOC_SLOW] = 1, [KMEM_PROBE_NEW_SLAB] = 1};
     g_autofree GuideAlloc *early = g_new0(GuideAlloc, guide->replay->params.n_starts);
@@ -527,18 +424,17 @@ feed_alloc_bulk(ReplayGuide *guide, const KmemEvent *event, gint index)
             guint64 before = c->stat[SLAB_STAT_ALLOC_SLOWPATH];
             guint64 recorded = event->ptrs[i] >> cache->slab_shift;
             SlabId id = guide_find(guide, index, start, recorded);
-            const guint *its = !id && is_last_unknown(guide, event, index, start, i, seen[KMEM_PROBE_NEW_SLAB]) ? made
-                                                                                                                : none;
+            const guint *its =
+                !id && is_last_unknown(guide, event, index, start, i, seen[KMEM_PROBE_NEW_SLAB]) ? made : none;
 
-            is_known &= !c->slab || is_certain(guide, c->slab);
+            is_known &= !c->slab || guide_is_certain(guide, c->slab);
             replay_table_find(&guide->replay->objects, event->ptrs[i])[1 + start] =
                 follow_alloc(guide, event, index, start, recorded, its, i == 0 ? early[start] : none_early);
             if (start == 0)
                 n_slow += c->stat[SLAB_STAT_ALLOC_SLOWPATH] - before;
         }
     if (is_known && g_hash_table_contains(guide->known_cpu, guide_cpu_key(index, event->cpu)))
-        { if (g_getenv("DBG") && n_slow != seen[KMEM_PROBE_ALLOC_SLOW]) g_printerr("bk %lu cpu %u n_slow %lu seen %u early %d\n", guide->replay->n_events, event->cpu, n_slow, seen[0], early[0].is_done);
-        guide_judge(guide, REPLAY_RULE_BULK_ALLOC, n_slow == seen[KMEM_PROBE_ALLOC_SLOW]);}
+        guide_judge(guide, REPLAY_RULE_BULK_ALLOC, n_slow == seen[KMEM_PROBE_ALLOC_SLOW]);
     note_list(guide, index, event->cpu, seen);
 }
 
@@ -550,14 +446,14 @@ feed_free(ReplayGuide *guide, const KmemEvent *event, gint index)
     finish_step(guide, event->cpu, event->context, p);
     p->step = GUIDE_FREE;
     p->cache = index;
-    p->recorded = event->ptr >> cache_at(guide, index)->slab_shift;
+    p->recorded = event->ptr >> guide_cache(guide, index)->slab_shift;
     p->ptr = event->ptr;
 }
 
 static void
 feed_free_bulk(ReplayGuide *guide, const KmemEvent *event, gint index)
 {
-    ReplayCache *cache = cache_at(guide, index);
+    ReplayCache *cache = guide_cache(guide, index);
     GuidePending *p = pending_at(guide, event);
     SlabId ids[KMEM_BULK_SHOWN];
 
@@ -576,7 +472,7 @@ feed_free_bulk(ReplayGuide *guide, const KmemEvent *event, gint index)
 
             for (guint j = 0; j < event->n_shown; j++)
                 n_same += ids[j] == ids[i];
-            need_objects(cache->cache[start], ids[i], n_same);
+            guide_need_objects(cache->cache[start], ids[i], n_same);
         }
         guide_begin(cache, start, cpu, &did);
         slub_free_bulk(cache->cache[start], cpu, event->n_shown, ids);
@@ -596,7 +492,7 @@ feed_probe(ReplayGuide *guide, const KmemEvent *event, gint index)
         p->step = GUIDE_ALLOC;
         p->cache = index;
         for (guint start = 0; start < guide->replay->params.n_starts; start++)
-            if (cache_at(guide, index)->cache[start]->cpu[event->cpu].free == 0)
+            if (guide_cache(guide, index)->cache[start]->cpu[event->cpu].free == 0)
                 p->early[start] = predict_alloc(guide, event->cpu, index, start, SLUB_NO_NODE);
     }
     if (p->step == GUIDE_IDLE || p->cache != index)
@@ -639,4 +535,17 @@ replay_guide_finish(ReplayGuide *guide)
     for (guint cpu = 0; cpu < n_cpus; cpu++)
         for (guint context = 0; context < KMEM_N_CONTEXTS; context++)
             finish_step(guide, cpu, (KmemContext) context, &guide->pending[cpu * KMEM_N_CONTEXTS + context]);
+}
+
+void
+replay_guide_hand_over(ReplayGuide *guide)
+{
+    Replay *replay = guide->replay;
+
+    replay_guide_finish(guide);
+    for (guint start = 0; start < replay->params.n_starts; start++) {
+        for (guint i = 0; i < replay->caches->len; i++)
+            guide_bring_back(guide, (gint) i, start);
+        guide_settle_objects(guide, start);
+    }
 }

@@ -24,8 +24,7 @@
     RULE(DISCARD, "an empty slab of the node list goes iff nr_partial >= min_partial")                                 \
     RULE(DRAIN_DISCARD, "of a drain, so many slabs are given up as empty")
 
-typedef enum
-{
+typedef enum {
 #define RULE(name, text) REPLAY_RULE_##name,
     REPLAY_RULES(RULE)
 #undef RULE
@@ -34,8 +33,7 @@ typedef enum
 
 const char *replay_rule_text(ReplayRule rule);
 
-typedef struct
-{
+typedef struct {
     guint64 ok, not_ok;
 } ReplayTally;
 
@@ -47,8 +45,11 @@ void replay_guide_free(ReplayGuide *guide);
 /* One event of the cache with that index, while the kernel is followed; an allocated object has its row already. */
 void replay_guide_feed(ReplayGuide *guide, const KmemEvent *event, gint cache);
 
-/* Steps under way are judged by what has been seen of them: call it at the end, or where following ends. */
+/* Steps under way are judged by what has been seen of them: call it at the end. */
 void replay_guide_finish(ReplayGuide *guide);
+
+/* The same where following ends: the state is made sound enough for the model to go on alone. */
+void replay_guide_hand_over(ReplayGuide *guide);
 
 ReplayTally replay_guide_tally(const ReplayGuide *guide, ReplayRule rule);
 

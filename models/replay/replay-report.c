@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "replay-guide.h"
+#include "replay-occupancy.h"
 
 enum {
     MIN_POOLED_CALLS = 100, /* fewer are judged by their number, not in per cent */
@@ -98,8 +99,8 @@ append_rules(const ReplayGuide *guide, GString *text)
         ReplayTally tally = replay_guide_tally(guide, (ReplayRule) rule);
         guint64 n = tally.ok + tally.not_ok;
 
-        g_string_append_printf(text, "  %-72s %9" G_GUINT64_FORMAT " %7" G_GUINT64_FORMAT, replay_rule_text((ReplayRule) rule),
-                               tally.ok, tally.not_ok);
+        g_string_append_printf(text, "  %-72s %9" G_GUINT64_FORMAT " %7" G_GUINT64_FORMAT,
+                               replay_rule_text((ReplayRule) rule), tally.ok, tally.not_ok);
         if (n)
             g_string_append_printf(text, " %9.2f\n", 100.0 * (double) tally.ok / (double) n);
         else
@@ -107,6 +108,41 @@ append_rules(const ReplayGuide *guide, GString *text)
     }
     g_string_append_printf(text, "# %" G_GUINT64_FORMAT " slow frees in interrupts show no event: silent probes\n",
                            replay_guide_n_silent(guide));
+}
+
+/* Of the first start: slabs with free objects at the end. */
+static void
+append_occupancy(const Replay *replay, const ReplayCache *cache, guint node, GString *text)
+{
+    ReplayOccupancy places[REPLAY_N_PLACES];
+
+    replay_occupancy(replay, cache, 0, node, places);
+    for (guint place = 0; place < REPLAY_N_PLACES; place++) {
+        const ReplayOccupancy *o = &places[place];
+
+        if (!o->n_slabs)
+            continue;
+        g_string_append_printf(text, "%-22s %4u %-11s %7" G_GUINT64_FORMAT " %6" G_GUINT64_FORMAT " %10.1f ",
+                               cache->name, node, replay_place_name((ReplayPlace) place), o->n_slabs, o->n_empty,
+                               (double) o->free_bytes / 1024);
+        for (guint i = 0; i < REPLAY_N_TENTHS; i++)
+            g_string_append_printf(text, " %" G_GUINT64_FORMAT, o->tenths[i]);
+        g_string_append_c(text, '\n');
+    }
+}
+
+static void
+append_stranded(const Replay *replay, GString *text)
+{
+    g_string_append_printf(
+        text,
+        "# slabs with free objects at the end, first start; by objects in use: below 10 %%, 20 "
+        "%%, ... 100 %%.\n# min_partial caps only slabs that are empty when they come to the list: one "
+        "object in use keeps a slab.\n%-22s %4s %-11s %7s %6s %10s  %s\n",
+        "# cache", "node", "place", "slabs", "empty", "free_KiB", "tenths");
+    for (guint i = 0; i < replay->caches->len; i++)
+        for (guint node = 0; node < replay->topology->n_nodes; node++)
+            append_occupancy(replay, g_ptr_array_index(replay->caches, i), node, text);
 }
 
 void
@@ -118,4 +154,5 @@ replay_report(const ReplayRun *run, ReplayMode mode, GString *text)
     append_table(run, text);
     if (is_comparable(run))
         append_pools(run, text);
+    append_stranded(run->replay, text);
 }

@@ -291,6 +291,8 @@ replay_run(const ReplayRequest *request, GError **error)
         .seed = request->seed,
         .n_copies = request->n_copies,
         .n_traced_cpus = run->recorded_cpus,
+        .first_time_ns = is_file ? extent.first_time_ns : 0,
+        .last_time_ns = is_file ? extent.last_time_ns : 0,
         .reads_first_slabs = !run->catalog->is_changed && request->n_copies == 1,
         .follow_until_ns = follow_until(request, &extent),
     };

@@ -18,7 +18,8 @@ typedef struct {
     guint n_traced_cpus;
     gint64
         follow_until_ns; /* up to this time the kernel's slabs are followed; G_MININT64 = never, G_MAXINT64 = always */
-    gboolean reads_first_slabs; /* pointers tell slabs apart: first freelists get the length they show */
+    gint64 first_time_ns, last_time_ns; /* of the trace, for those who look on; 0 = unknown */
+    gboolean reads_first_slabs;         /* pointers tell slabs apart: first freelists get the length they show */
 } ReplayParams;
 
 /* What a cache counts, under the names of the kernel's functions. */
@@ -32,12 +33,12 @@ typedef struct {
     SlabGeometry geometry;
     guint slab_shift; /* recorded pointer >> slab_shift = number of its recorded slab */
     guint64 n_allocs, n_frees, n_unmatched_frees;
-    ReplayCounts traced;  /* slow-path events of the trace, since following ended */
+    ReplayCounts traced; /* slow-path events of the trace, since following ended */
     ReplayTable slabs; /* recorded slab -> slab of each start; only those that existed before the trace, or followed */
     guint64 *first_slab; /* [n_traced_cpus] recorded slab + 1 that a CPU began with, 0 = none yet, G_MAXUINT64 = done */
-    GArray **pool;     /* [n_starts] SlabId: start slabs that no recorded slab stands for yet */
+    GArray **pool;       /* [n_starts] SlabId: start slabs that no recorded slab stands for yet */
     ReplayCounts *before; /* [n_starts] counted while the kernel was followed; not in replay_counts() */
-    SlubCache **cache; /* [n_starts] */
+    SlubCache **cache;    /* [n_starts] */
 } ReplayCache;
 
 /* One start. */
@@ -45,6 +46,7 @@ typedef struct {
     Machine *machine;
     SlubSystem *system;
     SimRng rng; /* the unknown of the start */
+    GArray *old; /* guint16 by SlabId: objects in use that are from before the trace */
 } ReplayWorld;
 
 typedef struct {
@@ -52,12 +54,13 @@ typedef struct {
     const ReplayCatalog *catalog;
     ReplayNames *names;
     MachTopology *topology;
-    ReplayWorld *world;  /* [n_starts] */
-    GPtrArray *caches;   /* ReplayCache * */
-    GArray *cache_of;    /* gint by name number: index in caches, -1 = refused, -2 = not asked for yet */
-    ReplayTable objects; /* live object -> cache index + 1, slabs [n_starts][n_copies] */
-    GError *failure;     /* the first cache that could not be made */
-    SlabId *scratch;     /* [KMEM_BULK_SHOWN] */
+    ReplayWorld *world;   /* [n_starts] */
+    GPtrArray *caches;    /* ReplayCache * */
+    GArray *cache_of;     /* gint by name number: index in caches, -1 = refused, -2 = not asked for yet */
+    ReplayTable objects;  /* live object -> cache index + 1, slabs [n_starts][n_copies] */
+    GError *failure;      /* the first cache that could not be made */
+    SlabId *scratch;      /* [KMEM_BULK_SHOWN] */
+    gint last_free_cache; /* index of the cache of the last free, -1 = none */
     guint64 n_events, n_unmatched_frees, n_unknown_frees, n_reused, n_no_slab;
     gint64 first_time_ns, last_time_ns;
     struct _ReplayGuide *guide; /* NULL unless the kernel is followed */

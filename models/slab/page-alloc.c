@@ -83,7 +83,7 @@ page_allocator_new(Machine *machine, guint kernel)
                       n_local_cpus);
         zone->high_max = MAX(zone->high_min, zone_high(pages, (guint64) zone->free_pages / 8, n_local_cpus));
         sim_lock_init(&zone->lock, machine->lock_kind, &topology->distance[node], &machine->lock_costs,
-                      PAGE_N_LOCK_SITES, FALSE);
+                      PAGE_N_LOCK_SITES, TRUE);
         for (guint cpu = 0; cpu < topology->n_cpus; cpu++)
             pages->pcp[cpu * topology->n_nodes + node].high = zone->high_min;
     }

@@ -41,11 +41,20 @@ hack_socket_limits(guint datasize_bytes, guint n_writers)
     return limits;
 }
 
+/* The place of the message behind `n` older ones. */
+static guint64 *
+ring_slot(const Hackbench *hack, const HackChannel *channel, guint32 n)
+{
+    guint32 slot = channel->first + n;
+
+    return &channel->message[slot < hack->limits.capacity ? slot : slot - hack->limits.capacity];
+}
+
 static gboolean
 socket_write(Hackbench *hack, SchedCpu *cpu, HackTask *task, HackChannel *channel)
 {
     MachCpu *mach = cpu->mach;
-    guint32 slot;
+    guint64 *slot;
     SlabId head, data;
 
     if (channel->n_messages >= hack->limits.limit) {
@@ -55,13 +64,13 @@ socket_write(Hackbench *hack, SchedCpu *cpu, HackTask *task, HackChannel *channe
         hack_block_writer(hack, cpu, task);
         return FALSE;
     }
+    __builtin_prefetch(ring_slot(hack, channel, channel->n_messages), 1); /* most often still the one below */
     head = world_alloc_accounted(hack->world, hack->head_cache, mach);
     data = world_alloc_accounted(hack->world, hack->data_cache, mach);
     sched_sync(cpu);
     g_assert(channel->n_messages < hack->limits.capacity);
-    slot = channel->first + channel->n_messages++;
-    channel->message[slot < hack->limits.capacity ? slot : slot - hack->limits.capacity] =
-        hack_message(head, data, mach->id);
+    slot = ring_slot(hack, channel, channel->n_messages++);
+    *slot = hack_message(head, data, mach->id);
     hack_level_add(hack, cpu, &hack->in_flight, 1);
     hack_wake_reader(cpu, channel);
     return TRUE;
@@ -95,6 +104,8 @@ socket_read(Hackbench *hack, SchedCpu *cpu, HackTask *task, HackChannel *channel
         return FALSE;
     }
     message = channel->message[channel->first];
+    slub_prefetch(hack->data_cache, hack_message_data(message));
+    slub_prefetch(hack->head_cache, hack_message_head(message));
     channel->first = channel->first + 1 < hack->limits.capacity ? channel->first + 1 : 0;
     channel->n_messages--;
     hack_level_add(hack, cpu, &hack->in_flight, -1);

@@ -224,6 +224,7 @@ make_call(Hackbench *hack, SchedCpu *cpu, HackTask *task)
 
     if (!task->is_in_call)
         spend_call(hack, cpu, task);
+    __builtin_prefetch(channel, 1); /* before other CPUs take their turns */
     sched_sync(cpu);
     sched_note_sibling(cpu);
     if (sched_preempt(cpu, &task->task))

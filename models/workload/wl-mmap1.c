@@ -6,8 +6,8 @@
  *   6.1 - 6.3  map: VMA, reserve 1 + 3h nodes, use 1, give the rest back; unmap: the same and a side tree's node
  *   6.4, 6.5   map: VMA and its lock, the same reservation; unmap: two single nodes
  *   from 6.6   one node each, nothing reserved
- * The replaced leaf is freed through RCU, from 6.4 to 6.14 the VMA with its lock too. All other work of the two system
- * calls is one computing time. Left out: VMA merging, page tables (never touched). */
+ * The replaced leaf is freed through RCU, from 6.18 on by kfree_rcu; from 6.4 to 6.14 the VMA with its lock too. All
+ * other work of the two system calls is one computing time. Left out: VMA merging, page tables (never touched). */
 #include "workload.h"
 
 enum
@@ -46,7 +46,7 @@ struct _Mmap1
     SimTime half_compute; /* of one system call */
     double spread;
     guint n_bulk; /* nodes of a reservation beside its head; 0 = nothing is reserved */
-    gboolean unmap_reserves;
+    gboolean unmap_reserves, frees_by_kfree_rcu;
     guint node_kind, vma_kind; /* RCU callbacks */
     Process *process;
 };
@@ -69,7 +69,12 @@ free_vma_rcu(MachCpu *cpu, guint32 vma, guint32 vma_lock, void *data)
 static void
 replace_leaf(Process *p, SlabId node)
 {
-    mach_call_rcu(p->cpu, p->workload->node_kind, p->leaf, 0);
+    Mmap1 *w = p->workload;
+
+    if (w->frees_by_kfree_rcu)
+        slub_free_rcu(w->maple_node, p->cpu, p->leaf);
+    else
+        mach_call_rcu(p->cpu, w->node_kind, p->leaf, 0);
     p->leaf = node;
 }
 
@@ -223,6 +228,7 @@ setup(World *world, GError **error)
     w->spread = sim_config_real(world->config, "workload", "compute_spread");
     if (has_maple_tree(kernel) && kernel <= SLAB_KERNEL(6, 5))
         w->n_bulk = 3 * (guint) sim_config_int(world->config, "workload", "maple_height");
+    w->frees_by_kfree_rcu = kernel >= SLAB_KERNEL(6, 18);
     w->unmap_reserves = has_maple_tree(kernel) && kernel < SLAB_KERNEL(6, 4);
     w->node_kind = mach_rcu_register(world->machine, free_node_rcu, w);
     w->vma_kind = mach_rcu_register(world->machine, free_vma_rcu, w);

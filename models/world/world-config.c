@@ -3,15 +3,19 @@
 
 #include <string.h>
 
+#include "slab-debug.h"
 #include "slab-kmalloc.h"
 #include "slab-listing.h"
 #include "slab-spec.h"
 
 static const SimKeySpec kernel_keys[] = {
     {.group = "kernel", .key = "version", .type = SIM_KEY_TEXT, .fallback = "6.5",
-     .help = "release whose allocator and rules are simulated"},
+     .help = "release whose allocator and rules are simulated: 6.5; slub-6.5 says the same"},
     {NULL},
 };
+
+/* The choices auto|on|off. */
+enum { AUTO, ON, OFF };
 
 static const SimKeySpec slub_keys[] = {
     {.group = "slub", .key = "min_order", .type = SIM_KEY_INT, .fallback = "0", .max = 10,
@@ -28,8 +32,22 @@ static const SimKeySpec slub_keys[] = {
      .help = "CONFIG_SLUB_CPU_PARTIAL"},
     {.group = "slub", .key = "cpu_partial_factor", .type = SIM_KEY_REAL, .fallback = "1", .min = 0, .max = 1000,
      .help = "scales the object targets of set_cpu_partial()"},
+    {.group = "slub", .key = "cpu_slab", .type = SIM_KEY_CHOICE, .fallback = "auto", .choices = "auto|on|off",
+     .help = "the cpu slab and with it the cpu partial list; auto = as in the release: on to 6.19, off from 7.0"},
+    {.group = "slub", .key = "sheaves", .type = SIM_KEY_CHOICE, .fallback = "auto", .choices = "auto|on|off",
+     .help = "sheaves; auto = of the caches that have them in the release, on = of all that have them in 7.0"},
+    {.group = "slub", .key = "sheaf_refill", .type = SIM_KEY_CHOICE, .fallback = "trylock",
+     .choices = "local|trylock|spin",
+     .help = "without a cpu slab: partial slabs of which nodes fill a sheaf, others' only if their lock is free or not"},
+    {.group = "slub", .key = "remote_free", .type = SIM_KEY_CHOICE, .fallback = "direct", .choices = "direct|sheaf",
+     .help = "where sheaves leave objects of other nodes: their slab, as in every release, or the CPU's sheaf"},
     {.group = "slub", .key = "remote_node_defrag_ratio", .type = SIM_KEY_INT, .fallback = "100", .max = 100,
      .help = "percent, as in sysfs"},
+    {.group = "slub", .key = "debug", .type = SIM_KEY_TEXT, .optional = TRUE,
+     .help = "slub_debug= at boot, as FZPU or PU,dentry"},
+    {.group = "slub", .key = "debug_path", .type = SIM_KEY_CHOICE, .fallback = "auto",
+     .choices = "auto|activate|single|cpu-partial",
+     .help = "how debug caches take an object: by release, or one of the ideas of 2016"},
     {.group = "slub", .key = "order_fallback", .type = SIM_KEY_REAL, .fallback = "0", .min = 0, .max = 1,
      .help = "share of new slabs for which the preferred order is not to be had"},
     {NULL},
@@ -46,6 +64,7 @@ static const SimKeySpec cache_keys[] = {
     CACHE_KEY("order", SIM_KEY_INT, 0, 10, "slab order instead of the computed one"),
     CACHE_KEY("min_partial", SIM_KEY_INT, 0, 1e6, "sysfs min_partial"),
     CACHE_KEY("cpu_partial", SIM_KEY_INT, 0, 1e6, "sysfs cpu_partial, in objects"),
+    CACHE_KEY("sheaf_capacity", SIM_KEY_INT, 0, 4096, "objects of a sheaf, 0 = no sheaves; a debug cache never has any"),
     CACHE_KEY("cpu_partial_slabs", SIM_KEY_INT, 0, 1e6, "the limit in slabs itself, from 5.16 on"),
     {NULL},
 };
@@ -117,14 +136,42 @@ world_schema(void)
 gboolean
 world_kernel(const SimConfig *config, guint *ret_kernel, GError **error)
 {
+    const char *text = sim_config_text(config, "kernel", "version");
     guint kernel;
 
-    if (!slab_listing_parse_kernel(sim_config_text(config, "kernel", "version"), &kernel, NULL))
+    if (g_str_has_prefix(text, "slub-"))
+        text += strlen("slub-");
+    if (!slab_listing_parse_kernel(text, &kernel, NULL))
         return sim_config_error(config, "kernel", "version", error, "not a release (allowed: numbers such as 6.5)");
     if (!slub_generation_find(kernel))
         return sim_config_error(config, "kernel", "version", error,
-                                "no allocator is modelled for it (allowed: 5.10 to 6.17)");
+                                "no allocator is modelled for it (allowed: 5.10 to 7.1)");
     *ret_kernel = kernel;
+    return TRUE;
+}
+
+gboolean
+world_layers(const SimConfig *config, guint kernel, SlubLayers *ret_layers, GError **error)
+{
+    static const gboolean refill[] = {SLUB_REFILL_LOCAL, SLUB_REFILL_TRYLOCK, SLUB_REFILL_SPIN};
+    gboolean own = slub_generation_find(kernel)->has_cpu_slab;
+    guint cpu_slab = sim_config_choice(config, "slub", "cpu_slab");
+    guint debug_path = sim_config_choice(config, "slub", "debug_path");
+    SlubLayers layers;
+
+    if (cpu_slab == ON && !own)
+        return sim_config_error(config, "slub", "cpu_slab", error,
+                                "the release has no cpu slab (allowed: auto, off; or kernel.version = 6.19 and "
+                                "slub.sheaves = on)");
+    layers = (SlubLayers){
+        .has_cpu_slab = cpu_slab == AUTO ? own : cpu_slab == ON,
+        .refill = refill[sim_config_choice(config, "slub", "sheaf_refill")],
+        .remote_frees_to_sheaf = sim_config_choice(config, "slub", "remote_free") == 1,
+    };
+    if (!layers.has_cpu_slab && debug_path != SLUB_DEBUG_AUTO && debug_path != SLUB_DEBUG_SINGLE)
+        return sim_config_error(config, "slub", "debug_path", error,
+                                "there is no cpu slab to activate (allowed: auto, single)");
+    *ret_layers = layers;
     return TRUE;
 }
 
@@ -145,6 +192,11 @@ world_geometry_env(const SimConfig *config, const MachTopology *topology, SlabGe
         if (env.n_possible_cpus < topology->n_cpus)
             return sim_config_error(config, "machine", "possible_cpus", error,
                                     "fewer than the machine's CPUs (allowed: from %u)", topology->n_cpus);
+    }
+    if (sim_config_is_given(config, "slub", "debug")) {
+        g_autoptr(GError) inner = NULL;
+        if (!slab_debug_check(sim_config_text(config, "slub", "debug"), &env.slub_debug_no_higher_order, &inner))
+            return sim_config_error(config, "slub", "debug", error, "%s", inner->message);
     }
     env.slub_min_order = (guint) sim_config_int(config, "slub", "min_order");
     env.slub_max_order = (guint) sim_config_int(config, "slub", "max_order");
@@ -168,11 +220,13 @@ typedef struct
 } KnownCache;
 
 static const KnownCache known_caches[] = {
+    {SLAB_KERNEL(6, 18),
+     "vm_area_struct:192,flags=ACCOUNT|HWCACHE_ALIGN|TYPESAFE_BY_RCU,freeptr_offset=0,sheaf_capacity=32"},
     {SLAB_KERNEL(6, 15), "vm_area_struct:192,flags=ACCOUNT|HWCACHE_ALIGN|TYPESAFE_BY_RCU,freeptr_offset=0"},
     {SLAB_KERNEL(6, 4), "vm_area_struct:176,flags=ACCOUNT"},
     {0, "vm_area_struct:152,flags=ACCOUNT"},
     {0, "vma_lock:40,flags=ACCOUNT"},
-    {0, "maple_node:256,align=256"},
+    {0, "maple_node:256,align=256,sheaf_capacity=32"},
     {0, "skbuff_head_cache:232,flags=HWCACHE_ALIGN"},
     {0, "bench_32:32"},
     {0, "bench_64:64"},
@@ -223,8 +277,6 @@ apply_cache_group(const SimConfig *config, const char *group, SlabCacheSpec *spe
         g_autoptr(GError) inner = NULL;
         if (!slab_flags_parse(sim_config_text(config, group, "flags"), &spec->flags, &inner))
             return sim_config_error(config, group, "flags", error, "%s", inner->message);
-        if (spec->flags & SLAB_DEBUG_FLAGS)
-            return sim_config_error(config, group, "flags", error, "the paths of debug caches are not modelled");
     }
     if (sim_config_is_given(config, group, "ctor"))
         spec->has_ctor = sim_config_bool(config, group, "ctor");
@@ -236,6 +288,36 @@ apply_cache_group(const SimConfig *config, const char *group, SlabCacheSpec *spe
         spec->cpu_partial_override = (gint) sim_config_int(config, group, "cpu_partial");
     if (sim_config_is_given(config, group, "cpu_partial_slabs"))
         spec->cpu_partial_slabs_override = (gint) sim_config_int(config, group, "cpu_partial_slabs");
+    return TRUE;
+}
+
+/* What the scenario says of sheaves instead of the release. A debug cache has none, whatever its creator asks for. */
+static gboolean
+apply_sheaves(const SimConfig *config, const SlabGeometryEnv *env, const SlabCacheSpec *spec, SlabGeometry *geometry,
+              GError **error)
+{
+    const char *const *instances = sim_config_instances(config, "cache *");
+    g_autofree char *group = g_strconcat("cache ", spec->name, NULL);
+    guint sheaves = sim_config_choice(config, "slub", "sheaves");
+
+    if (sheaves == OFF || (geometry->flags & SLAB_DEBUG_FLAGS)) {
+        geometry->sheaf_capacity = 0;
+        return TRUE;
+    }
+    if (sheaves == ON && env->kernel < SLAB_KERNEL(7, 0)) {
+        SlabGeometryEnv with_sheaves = *env;
+        SlabCacheSpec plain = *spec;
+        SlabGeometry other;
+
+        with_sheaves.kernel = SLAB_KERNEL(7, 0);
+        /* 7.0 has no cpu partial list that a limit could be written to. */
+        plain.cpu_partial_override = plain.cpu_partial_slabs_override = -1;
+        if (!slab_geometry_compute(&with_sheaves, &plain, &other, error))
+            return FALSE;
+        geometry->sheaf_capacity = other.sheaf_capacity;
+    }
+    if (instances && g_strv_contains(instances, spec->name) && sim_config_is_given(config, group, "sheaf_capacity"))
+        geometry->sheaf_capacity = (guint) sim_config_int(config, group, "sheaf_capacity");
     return TRUE;
 }
 
@@ -257,7 +339,25 @@ world_cache_spec(const SimConfig *config, const SlabGeometryEnv *env, const char
         g_set_error(error, SIM_ERROR, SIM_ERROR_MODEL, "[cache %s] object_size: must be given for this cache", name);
         return FALSE;
     }
+    if (sim_config_is_given(config, "slub", "debug"))
+        spec.flags = slab_debug_apply(sim_config_text(config, "slub", "debug"), name, spec.flags);
     *ret_spec = spec;
+    return TRUE;
+}
+
+/* A debug cache that is to have the cpu partial list of an ordinary one: its target in objects. */
+static gboolean
+add_cpu_partial(const SlabGeometryEnv *env, SlabCacheSpec spec, SlabGeometry *geometry, GError **error)
+{
+    SlabGeometry plain;
+
+    spec.flags &= ~SLAB_DEBUG_FLAGS;
+    if (!slab_geometry_compute(env, &spec, &plain, error))
+        return FALSE;
+    geometry->has_cpu_partial = plain.has_cpu_partial;
+    geometry->cpu_partial = plain.cpu_partial;
+    if (plain.cpu_partial_slabs)
+        geometry->cpu_partial_slabs = (2 * plain.cpu_partial + geometry->objects - 1) / geometry->objects;
     return TRUE;
 }
 
@@ -267,7 +367,16 @@ world_cache_geometry(const SimConfig *config, const SlabGeometryEnv *env, const 
 {
     g_autoptr(GStringChunk) names = g_string_chunk_new(64);
     SlabCacheSpec spec;
+    SlabGeometry geometry;
 
-    return world_cache_spec(config, env, name, names, &spec, error) &&
-           slab_geometry_compute(env, &spec, ret_geometry, error);
+    if (!world_cache_spec(config, env, name, names, &spec, error) ||
+        !slab_geometry_compute(env, &spec, &geometry, error) ||
+        !apply_sheaves(config, env, &spec, &geometry, error))
+        return FALSE;
+    if ((geometry.flags & SLAB_DEBUG_FLAGS) &&
+        sim_config_choice(config, "slub", "debug_path") == SLUB_DEBUG_CPU_PARTIAL &&
+        !add_cpu_partial(env, spec, &geometry, error))
+        return FALSE;
+    *ret_geometry = geometry;
+    return TRUE;
 }

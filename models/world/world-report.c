@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* From the readings of a run to its record. Columns and metrics are documented in results/README.md. */
+#include "slub-sheaf.h"
 #include "world-private.h"
 
 #include <math.h>
@@ -26,20 +27,19 @@ window_stat(const WorldRun *run, guint cache, SlabStat stat)
     return run->stat_at_end[i] - run->stat_at_warmup[i];
 }
 
-/* The end of the measured window: earlier than asked for when the workload was done before. */
-static SimTime
-window_end(const WorldRun *run)
+SimTime
+world_window_end(const WorldRun *run)
 {
     SimTime ended = run->workload->ended_at ? run->workload->ended_at(run->workload_state) : SIM_TIME_MAX;
 
-    return CLAMP(ended, run->world->warmup, run->world->end);
+    return MIN(ended, run->world->end);
 }
 
 /* Operations a second: each CPU over its own window, which ends within an operation of the nominal one. */
 static double
 throughput(const WorldRun *run)
 {
-    SimTime end = window_end(run);
+    SimTime end = world_window_end(run);
     double rate = 0;
 
     for (guint i = 0; i < run->world->machine->n_cpus; i++) {
@@ -69,6 +69,12 @@ typedef struct
     double wait_ps, hold_ps, alloc_wait_ps, any_wait_ps, free_wait_ps;
 } LockTotals;
 
+static gboolean
+is_alloc_site(SlubLockSite site)
+{
+    return site == SLUB_LOCK_GET_PARTIAL_NODE || site == SLUB_LOCK_GET_ANY_PARTIAL || site >= SLUB_FIRST_DIRECT_SITE;
+}
+
 static LockTotals
 add_list_locks(const WorldRun *run)
 {
@@ -84,14 +90,36 @@ add_list_locks(const WorldRun *run)
                 t.contended += site->contended;
                 t.wait_ps += wait;
                 t.hold_ps += (double) site->hold_ps;
-                if (s == SLUB_LOCK_GET_PARTIAL_NODE || s == SLUB_LOCK_GET_ANY_PARTIAL)
+                if (is_alloc_site(s))
                     t.alloc_wait_ps += wait;
                 else
                     t.free_wait_ps += wait;
-                if (s == SLUB_LOCK_GET_ANY_PARTIAL)
+                if (s == SLUB_LOCK_GET_ANY_PARTIAL || s == SLUB_LOCK_FROM_ANY || s == SLUB_LOCK_REFILL_ANY)
                     t.any_wait_ps += wait;
             }
     return t;
+}
+
+static LockTotals
+add_barn_locks(const WorldRun *run)
+{
+    LockTotals t = {0};
+
+    for (guint i = 0; i < run->world->slub->n_caches * n_nodes(run) * SLUB_N_BARN_SITES; i++) {
+        t.acquisitions += run->barn_sites[i].acquisitions;
+        t.contended += run->barn_sites[i].contended;
+        t.wait_ps += (double) run->barn_sites[i].wait_ps;
+    }
+    return t;
+}
+
+static gboolean
+has_sheaves(const WorldRun *run)
+{
+    for (guint i = 0; i < run->world->slub->n_caches; i++)
+        if (run->world->slub->cache[i]->sheaves)
+            return TRUE;
+    return FALSE;
 }
 
 static LockTotals
@@ -107,6 +135,36 @@ add_zone_locks(const WorldRun *run)
 }
 
 static void
+put_site(SimTable *table, const char *lock, guint node, const char *name, const SimLockSite *site)
+{
+    sim_table_put_text(table, lock);
+    sim_table_put_int(table, node);
+    sim_table_put_text(table, name);
+    sim_table_put_int(table, (gint64) site->acquisitions);
+    sim_table_put_int(table, (gint64) site->contended);
+    sim_table_put_real(table, sim_time_to_ns(site->wait_ps));
+    sim_table_put_real(table, sim_time_to_ns(site->hold_ps));
+}
+
+/* Call sites that the cache's generation does not have get no rows. */
+static void
+report_cache_locks(const WorldRun *run, guint cache, SimTable *table)
+{
+    const SlubCache *c = run->world->slub->cache[cache];
+    g_autofree char *list_lock = g_strconcat(c->name, " list_lock", NULL);
+    g_autofree char *barn_lock = g_strconcat(c->name, " barn lock", NULL);
+    guint n_list_sites = c->below->has_cpu_slab ? SLUB_FIRST_DIRECT_SITE : SLUB_N_LOCK_SITES;
+
+    for (guint n = 0; n < n_nodes(run); n++)
+        for (guint s = 0; s < n_list_sites; s++)
+            put_site(table, list_lock, n, slub_lock_site_name(s, run->world->slub->kernel), list_site(run, cache, n, s));
+    for (guint n = 0; c->sheaves && n < n_nodes(run); n++)
+        for (guint s = 0; s < SLUB_N_BARN_SITES; s++)
+            put_site(table, barn_lock, n, slub_barn_site_name(s),
+                     &run->barn_sites[(cache * n_nodes(run) + n) * SLUB_N_BARN_SITES + s]);
+}
+
+static void
 report_locks(const WorldRun *run, SimRecord *record)
 {
     static const char *const columns[] = {"lock",    "node",    "site", "acquisitions", "contended",
@@ -114,31 +172,23 @@ report_locks(const WorldRun *run, SimRecord *record)
     SimTable *table = sim_record_add_table(record, "locks", columns);
     static const char *const zone_names[PAGE_N_LOCK_SITES] = {"rmqueue_bulk", "free_pcppages_bulk", "high order"};
 
-    for (guint i = 0; i < run->world->slub->n_caches; i++) {
-        g_autofree char *lock = g_strconcat(run->world->slub->cache[i]->name, " list_lock", NULL);
-        for (guint n = 0; n < n_nodes(run); n++)
-            for (guint s = 0; s < SLUB_N_LOCK_SITES; s++) {
-                const SimLockSite *site = list_site(run, i, n, s);
-                sim_table_put_text(table, lock);
-                sim_table_put_int(table, n);
-                sim_table_put_text(table, slub_lock_site_name(s));
-                sim_table_put_int(table, (gint64) site->acquisitions);
-                sim_table_put_int(table, (gint64) site->contended);
-                sim_table_put_real(table, sim_time_to_ns(site->wait_ps));
-                sim_table_put_real(table, sim_time_to_ns(site->hold_ps));
-            }
-    }
+    for (guint i = 0; i < run->world->slub->n_caches; i++)
+        report_cache_locks(run, i, table);
     for (guint n = 0; n < n_nodes(run); n++)
-        for (guint s = 0; s < PAGE_N_LOCK_SITES; s++) {
-            const SimLockSite *site = &run->zone_sites[n * PAGE_N_LOCK_SITES + s];
-            sim_table_put_text(table, "zone lock");
-            sim_table_put_int(table, n);
-            sim_table_put_text(table, zone_names[s]);
-            sim_table_put_int(table, (gint64) site->acquisitions);
-            sim_table_put_int(table, (gint64) site->contended);
-            sim_table_put_real(table, sim_time_to_ns(site->wait_ps));
-            sim_table_put_real(table, sim_time_to_ns(site->hold_ps));
-        }
+        for (guint s = 0; s < PAGE_N_LOCK_SITES; s++)
+            put_site(table, "zone lock", n, zone_names[s], &run->zone_sites[n * PAGE_N_LOCK_SITES + s]);
+}
+
+static void
+put_waits(SimTable *table, const char *lock, const SimHist *waits_ps)
+{
+    SimHistBucket bucket;
+
+    for (guint position = 0; sim_hist_next(waits_ps, &position, &bucket);) {
+        sim_table_put_text(table, lock);
+        sim_table_put_real(table, sim_time_to_ns(bucket.upper));
+        sim_table_put_int(table, (gint64) bucket.count);
+    }
 }
 
 static void
@@ -149,14 +199,9 @@ report_waits(const WorldRun *run, SimRecord *record)
 
     for (guint i = 0; i < run->world->slub->n_caches; i++) {
         g_autofree char *lock = g_strconcat(run->world->slub->cache[i]->name, " list_lock", NULL);
-        SimHistBucket bucket;
-
-        for (guint position = 0; sim_hist_next(&run->list_waits[i], &position, &bucket);) {
-            sim_table_put_text(table, lock);
-            sim_table_put_real(table, sim_time_to_ns(bucket.upper));
-            sim_table_put_int(table, (gint64) bucket.count);
-        }
+        put_waits(table, lock, &run->list_waits[i]);
     }
+    put_waits(table, "zone lock", &run->zone_waits);
 }
 
 static void
@@ -165,16 +210,17 @@ report_counters(const WorldRun *run, SimRecord *record)
     static const char *const columns[] = {"cache", "counter", "value", NULL};
     SimTable *table = sim_record_add_table(record, "counters", columns);
 
+    guint n_stats = has_sheaves(run) ? SLAB_N_STATS : SLAB_FIRST_SHEAF_STAT;
+
     for (guint i = 0; i < run->world->slub->n_caches; i++)
-        for (guint s = 0; s < SLAB_N_STATS; s++) {
+        for (guint s = 0; s < n_stats; s++) {
             sim_table_put_text(table, run->world->slub->cache[i]->name);
             sim_table_put_text(table, slab_stat_name(s));
             sim_table_put_int(table, (gint64) window_stat(run, i, s));
         }
 }
 
-/* Bytes of one cache by place. Waste is what no object can ever use: the gaps inside the stride and the leftover at
- * the end of each slab. The rest of the slab bytes is objects in use or free somewhere. */
+/* Bytes of one cache by place, each object with its whole stride. Waste is the rest at the end of each slab. */
 typedef enum
 {
     PLACE_INUSE,
@@ -182,11 +228,19 @@ typedef enum
     PLACE_CPU_PARTIAL,
     PLACE_NODE_PARTIAL,
     PLACE_WASTE,
+    PLACE_CPU_SHEAF,
+    PLACE_BARN,
     N_PLACES
 } Place;
 
-static const char *const place_names[N_PLACES] = {"objects_inuse", "cpu_slab_free", "cpu_partial_free",
-                                                  "node_partial_free", "waste"};
+static const char *const place_names[N_PLACES] = {
+    "objects_inuse", "cpu_slab_free", "cpu_partial_free", "node_partial_free", "waste", "cpu_sheaf_free", "barn_free"};
+
+static guint
+n_places(const WorldRun *run)
+{
+    return has_sheaves(run) ? N_PLACES : PLACE_CPU_SHEAF;
+}
 
 static void
 bytes_by_place(const WorldRun *run, guint cache, const WorldCacheSample *sample, double *ret_bytes)
@@ -198,6 +252,8 @@ bytes_by_place(const WorldRun *run, guint cache, const WorldCacheSample *sample,
     ret_bytes[PLACE_CPU_SLAB] = (double) sample->cpu_slab_free * stride;
     ret_bytes[PLACE_CPU_PARTIAL] = (double) sample->cpu_partial_free * stride;
     ret_bytes[PLACE_NODE_PARTIAL] = (double) sample->node_partial_free * stride;
+    ret_bytes[PLACE_CPU_SHEAF] = (double) sample->cpu_sheaf_free * stride;
+    ret_bytes[PLACE_BARN] = (double) sample->barn_free * stride;
     ret_bytes[PLACE_WASTE] = (double) sample->slabs * g->leftover_bytes;
 }
 
@@ -211,7 +267,7 @@ report_series(const WorldRun *run, SimRecord *record)
     SimTime last_time = 0;
 
     g_ptr_array_add(columns, g_strdup("time_ms"));
-    for (guint p = 0; p < N_PLACES; p++)
+    for (guint p = 0; p < n_places(run); p++)
         g_ptr_array_add(columns, g_strconcat(place_names[p], "_bytes", NULL));
     g_ptr_array_add(columns, g_strdup("pcp_free_bytes"));
     g_ptr_array_add(columns, g_strdup("cpu_partial_slabs"));
@@ -233,7 +289,7 @@ report_series(const WorldRun *run, SimRecord *record)
             cpu_partial_slabs += sample->cache[c].cpu_partial_slabs;
         }
         sim_table_put_real(table, sim_time_to_seconds(run->checkpoint[i]) * 1e3);
-        for (guint p = 0; p < N_PLACES; p++)
+        for (guint p = 0; p < n_places(run); p++)
             sim_table_put_real(table, sum[p]);
         sim_table_put_real(table, (double) sample->pcp_pages * world->topology->page_size_bytes);
         sim_table_put_int(table, cpu_partial_slabs);
@@ -268,7 +324,7 @@ report_memory(const WorldRun *run, SimRecord *record)
                 mean[p] += bytes[p] / n_samples;
             slab_bytes += (double) run->sample[i].cache[c].slab_bytes / n_samples;
         }
-        for (guint p = 0; p < N_PLACES; p++) {
+        for (guint p = 0; p < n_places(run); p++) {
             sim_table_put_text(table, world->slub->cache[c]->name);
             sim_table_put_text(table, place_names[p]);
             sim_table_put_real(table, mean[p]);
@@ -285,26 +341,43 @@ report_memory(const WorldRun *run, SimRecord *record)
     sim_record_add_metric(record, "objects_inuse_bytes", all_inuse);
 }
 
-/* Whether the measured window looks stationary, from its throughput by sample. */
-static void
-report_stationarity(const WorldRun *run, SimRecord *record)
+/* Operations a second between neighbouring checkpoints from `first` on. */
+static double *
+rates_by_sample(const WorldRun *run, guint first, guint *ret_n)
 {
-    guint n = run->end_index - run->warmup_index;
-    g_autofree double *rate = g_new(double, n);
-    double change;
-    gsize cut;
+    guint n = run->end_index - first;
+    double *rate = g_new(double, n);
 
     for (guint i = 0; i < n; i++) {
-        guint at = run->warmup_index + 1 + i;
+        guint at = first + 1 + i;
         rate[i] = (double) (run->sample[at].operations - run->sample[at - 1].operations) /
                   sim_time_to_seconds(run->checkpoint[at] - run->checkpoint[at - 1]);
     }
-    sim_record_add_metric(record, "is_converged", sim_ci_is_converged(rate, n, 0.05, &change));
+    *ret_n = n;
+    return rate;
+}
+
+/* Whether the measured window looks stationary, and how long a warm-up the whole run asks for. Not known with too few
+ * samples. */
+static void
+report_stationarity(const WorldRun *run, SimRecord *record)
+{
+    enum
+    {
+        MIN_SAMPLES = 8
+    };
+    guint n_window, n_all;
+    g_autofree double *window = rates_by_sample(run, run->warmup_index, &n_window);
+    g_autofree double *all = rates_by_sample(run, 0, &n_all);
+    double change;
+    gsize cut;
+    gboolean is_converged = sim_ci_is_converged(window, n_window, 0.1, &change);
+    gboolean is_trusted = sim_ci_warm_up(all, n_all, &cut);
+
+    sim_record_add_metric(record, "is_converged", n_window < MIN_SAMPLES ? NAN : is_converged);
     sim_record_add_metric(record, "doubling_change_frac", change);
-    sim_record_add_metric(record, "mser5_is_trusted", sim_ci_warm_up(rate, n, &cut));
-    sim_record_add_metric(record, "mser5_cut_ms",
-                          cut ? sim_time_to_seconds(run->checkpoint[run->warmup_index + cut] - run->world->warmup) * 1e3
-                              : 0);
+    sim_record_add_metric(record, "mser5_is_trusted", is_trusted);
+    sim_record_add_metric(record, "mser5_cut_ms", sim_time_to_seconds(run->checkpoint[cut]) * 1e3);
 }
 
 static double
@@ -313,24 +386,39 @@ per(double value, double by)
     return by > 0 ? value / by : 0;
 }
 
+static void
+report_barns(const WorldRun *run, double cpu_ps, double n_operations, SimRecord *record)
+{
+    LockTotals barns = add_barn_locks(run);
+    double n_refilled = 0;
+
+    for (guint i = 0; i < run->world->slub->n_caches; i++)
+        n_refilled += (double) window_stat(run, i, SLAB_STAT_SHEAF_REFILL);
+    sim_record_add_metric(record, "barn_lock_share_percent", 100 * barns.wait_ps / cpu_ps);
+    sim_record_add_metric(record, "barn_lock_acquisitions_per_op", per((double) barns.acquisitions, n_operations));
+    sim_record_add_metric(record, "sheaf_refilled_objects_per_op", per(n_refilled, n_operations));
+}
+
 void
 world_report(const WorldRun *run, SimRecord *record)
 {
     const World *world = run->world;
     LockTotals lists = add_list_locks(run), zones = add_zone_locks(run);
-    double cpu_ps = (double) world->machine->n_active_cpus * (double) (window_end(run) - world->warmup);
+    double cpu_ps = (double) world->machine->n_active_cpus * (double) (world_window_end(run) - world->warmup);
     double n_operations = (double) window_operations(run), rate = throughput(run), slow_allocs = 0;
 
     for (guint i = 0; i < world->slub->n_caches; i++)
         slow_allocs += (double) window_stat(run, i, SLAB_STAT_ALLOC_SLOWPATH);
-    sim_record_add_metric(record, "throughput_per_task_ops_per_s", per(rate, world->n_tasks));
+    if (n_operations == 0)
+        rate = NAN; /* a window too short to say */
+    sim_record_add_metric(record, "throughput_per_task_ops_per_s", rate / world->n_tasks);
     sim_record_add_metric(record, "throughput_ops_per_s", rate);
     sim_record_add_metric(record, "list_lock_share_percent", 100 * per(lists.wait_ps, cpu_ps));
+    sim_record_add_metric(record, "zone_lock_share_percent", 100 * per(zones.wait_ps, cpu_ps));
+    report_memory(run, record);
     sim_record_add_metric(record, "list_lock_alloc_share_percent", 100 * per(lists.alloc_wait_ps, cpu_ps));
     sim_record_add_metric(record, "list_lock_free_share_percent", 100 * per(lists.free_wait_ps, cpu_ps));
-    report_memory(run, record);
     sim_record_add_metric(record, "get_any_partial_share_percent", 100 * per(lists.any_wait_ps, cpu_ps));
-    sim_record_add_metric(record, "zone_lock_share_percent", 100 * per(zones.wait_ps, cpu_ps));
     sim_record_add_metric(record, "list_lock_acquisitions_per_op", per((double) lists.acquisitions, n_operations));
     sim_record_add_metric(record, "list_lock_contended_frac",
                           per((double) lists.contended, (double) lists.acquisitions));
@@ -338,6 +426,8 @@ world_report(const WorldRun *run, SimRecord *record)
     sim_record_add_metric(record, "list_lock_hold_ns", per(lists.hold_ps / 1e3, (double) lists.acquisitions));
     sim_record_add_metric(record, "alloc_slowpath_per_op", per(slow_allocs, n_operations));
     sim_record_add_metric(record, "operations", n_operations);
+    if (has_sheaves(run))
+        report_barns(run, cpu_ps, n_operations, record);
     report_stationarity(run, record);
     sim_record_add_metric(record, "events", (double) world->machine->engine->n_events);
     report_counters(run, record);

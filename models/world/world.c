@@ -41,14 +41,31 @@ check_caches(const SimConfig *config, const SlabGeometryEnv *env, GError **error
     return TRUE;
 }
 
+/* Each sample takes memory in proportion to caches and nodes. */
+static gboolean
+check_samples(const SimConfig *config, GError **error)
+{
+    const SimTime max_samples = 100000;
+    SimTime end = sim_config_time(config, "run", "warmup") + sim_config_time(config, "run", "duration");
+    SimTime interval = sim_config_time(config, "run", "sample_interval");
+
+    if (interval > 0 && end / interval > max_samples)
+        return sim_config_error(config, "run", "sample_interval", error,
+                                "%" G_GINT64_FORMAT " samples in a run (allowed: up to %" G_GINT64_FORMAT ")",
+                                end / interval, max_samples);
+    return TRUE;
+}
+
 gboolean
 world_check(const SimConfig *config, GError **error)
 {
     const Workload *workload = configured_workload(config);
     g_autoptr(MachTopology) topology = mach_topology_new(config, error);
     SlabGeometryEnv env;
+    SlubLayers layers;
 
-    return topology && world_geometry_env(config, topology, &env, error) && check_caches(config, &env, error) &&
+    return topology && check_samples(config, error) && world_geometry_env(config, topology, &env, error) &&
+           world_layers(config, env.kernel, &layers, error) && check_caches(config, &env, error) &&
            (!workload->check || workload->check(config, topology, error));
 }
 
@@ -85,17 +102,22 @@ add_caches(World *world, const Workload *workload, GError **error)
 static gboolean
 build(World *world, WorldRun *run, GError **error)
 {
+    SlubLayers layers;
     guint kernel;
 
     world->machine = mach_machine_new(world->topology, world->config, world->seed, world->replication,
                                       run->checkpoint, run->n_checkpoints, 1);
     world->machine->on_checkpoint = world_on_checkpoint;
     world->machine->on_checkpoint_data = run;
-    if (!world_kernel(world->config, &kernel, error))
+    if (!world_kernel(world->config, &kernel, error) || !world_layers(world->config, kernel, &layers, error))
         return FALSE;
     world->slub = slub_system_new(
         world->machine, kernel, (guint) sim_config_int(world->config, "slub", "remote_node_defrag_ratio"), error);
-    if (!world->slub || !add_caches(world, run->workload, error) || !world_add_memcg(world, error))
+    if (!world->slub)
+        return FALSE;
+    slub_system_set_layers(world->slub, &layers);
+    world->slub->debug_path = sim_config_choice(world->config, "slub", "debug_path");
+    if (!add_caches(world, run->workload, error) || !world_add_memcg(world, error))
         return FALSE;
     run->workload_state = run->workload->setup(world, error);
     if (!run->workload_state)
@@ -128,6 +150,18 @@ run_to_the_end(World *world, const SimRunInput *input, GError **error)
     return TRUE;
 }
 
+static gboolean
+check_window(const WorldRun *run, GError **error)
+{
+    const World *world = run->world;
+
+    if (world_window_end(run) > world->warmup)
+        return TRUE;
+    return sim_config_error(world->config, "run", "warmup", error,
+                            "the workload was done after %.6f ms, so nothing was measured",
+                            sim_time_to_seconds(world_window_end(run)) * 1e3);
+}
+
 gboolean
 world_run(const SimRunInput *input, SimRecord *record, GError **error)
 {
@@ -148,7 +182,7 @@ world_run(const SimRunInput *input, SimRecord *record, GError **error)
     world.end = world.warmup + sim_config_time(config, "run", "duration");
     world.cpu = g_new0(WorldCpu, world.topology->n_cpus);
     run = world_run_new(&world, configured_workload(config), sim_config_time(config, "run", "sample_interval"));
-    ok = build(&world, run, error) && run_to_the_end(&world, input, error);
+    ok = build(&world, run, error) && run_to_the_end(&world, input, error) && check_window(run, error);
     if (ok) {
         for (guint i = 0; i < world.machine->n_cpus; i++)
             mach_finish_checkpoints(&world.machine->cpu[i]);

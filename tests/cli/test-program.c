@@ -131,6 +131,7 @@ static const BadInput bad_inputs[] = {
     {"workload.processes=17", "more processes than CPUs"},
     {"costs.line_own=1s", "line_own"},
     {"run.duration=-1ms", "duration"},
+    {"run.sample_interval=1ps", "samples in a run (allowed: up to 100000)"},
 };
 
 static void

@@ -80,6 +80,7 @@ test_world_new(const char *workload_name, const char *settings, guint64 seed)
     g_assert_no_error(error);
     world->slub = slub_system_new(world->machine, kernel, 100, &error);
     g_assert_no_error(error);
+    world->slub->debug_path = sim_config_choice(world->config, "slub", "debug_path");
     add_caches(test);
     world_add_memcg(&test->world, &error);
     g_assert_no_error(error);

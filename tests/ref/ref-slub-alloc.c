@@ -177,6 +177,13 @@ load_slab(RefSlub *slub, guint cpu, gint node)
 RefObject *
 ref__alloc_slow(RefSlub *slub, guint cpu, gint node)
 {
+    return slub->params.debug != REF_DEBUG_NONE ? ref__debug_alloc(slub, cpu, node)
+                                                : ref__alloc_whole_slab(slub, cpu, node);
+}
+
+RefObject *
+ref__alloc_whole_slab(RefSlub *slub, guint cpu, gint node)
+{
     RefCpu *c = &slub->cpus[cpu];
 
     ref__stat(slub, cpu, SLAB_STAT_ALLOC_SLOWPATH);

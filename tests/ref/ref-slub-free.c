@@ -25,8 +25,8 @@ free_under_lock(RefSlub *slub, guint cpu, RefSlab *slab, gboolean prior)
     }
 }
 
-static void
-slab_free_slow(RefSlub *slub, guint cpu, RefObject *head, RefObject *tail, guint n)
+void
+ref__free_normal(RefSlub *slub, guint cpu, RefObject *head, RefObject *tail, guint n)
 {
     RefSlab *slab = head->slab;
     gboolean prior = slab->freelist != NULL;
@@ -58,8 +58,15 @@ ref__free_list(RefSlub *slub, guint cpu, RefObject *head, RefObject *tail, guint
         g_assert_true(object->allocated);
         object->allocated = FALSE;
     }
+    if (slub->params.no_cpu_slab) {
+        ref__direct_free(slub, cpu, head, tail, n);
+        return;
+    }
     if (head->slab != c->slab) {
-        slab_free_slow(slub, cpu, head, tail, n);
+        if (slub->params.debug != REF_DEBUG_NONE)
+            ref__debug_free(slub, cpu, head, tail, n);
+        else
+            ref__free_normal(slub, cpu, head, tail, n);
         return;
     }
     tail->next = c->freelist;

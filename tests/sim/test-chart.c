@@ -214,7 +214,7 @@ test_failures(void)
 {
     expect_failure("[plot p]\nkind=wait\n", SIM_ERROR_UNKNOWN_KEY, "did you mean waits?");
     expect_failure("[plot ../p]\nkind=waits\n", SIM_ERROR_RANGE, "'../p' becomes a file name");
-    expect_failure("[plot p]\nkind=waits\n", SIM_ERROR_MODEL, "chart p: the runs left nothing to draw in waits.tsv");
+    expect_failure("[plot p]\nkind=waits\n", SIM_ERROR_MODEL, "chart p: the runs left nothing to draw in waits");
     toy_write("result/summary.tsv", SUMMARY "base\t2\tcold\tx_s\t1\t1\tnan\tnan\t1\t1\n");
     expect_failure("[plot p]\nkind=throughput\nmetric=y_s\n", SIM_ERROR_UNKNOWN_KEY,
                    "chart p: no run recorded a metric 'y_s'");

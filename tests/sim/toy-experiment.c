@@ -99,7 +99,8 @@ toy_run(const SimRunInput *input, SimRecord *record, GError **error)
 
     while (sim_config_bool(input->config, "toy", "hang") && !g_atomic_int_get(input->cancel))
         g_usleep(1000);
-    g_usleep((gulong) sim_config_int(input->config, "toy", "delay_us"));
+    if (sim_config_int(input->config, "toy", "delay_us") > 0)
+        g_usleep((gulong) sim_config_int(input->config, "toy", "delay_us"));
     if (g_atomic_int_get(input->cancel)) {
         g_set_error_literal(error, SIM_ERROR, SIM_ERROR_INTERRUPTED, "cancelled");
         return FALSE;

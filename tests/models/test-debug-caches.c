@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "test-world.h"
+
+/* Debug caches: what they cost by the byte, which locks they take, and that they leave others alone. */
+
+static TestWorld *
+run(const char *workload, const char *settings)
+{
+    TestWorld *test = test_world_new(workload, settings, 1);
+
+    test_world_start(test);
+    test_world_run(test);
+    for (guint i = 0; i < test->world.slub->n_caches; i++) {
+        g_autofree char *why = slub_cache_check(test->world.slub->cache[i]);
+        g_assert_cmpstr(why, ==, NULL);
+    }
+    return test;
+}
+
+static double
+pair_ns(const char *settings)
+{
+    g_autofree char *all = g_strconcat("run.warmup=1 ms;run.duration=10 ms;", settings, NULL);
+    g_autoptr(TestWorld) test = run("microbench", all);
+    g_autoptr(SimRecord) record = sim_record_new();
+    double value;
+
+    test->workload->report(&test->world, test->state, record);
+    g_assert_true(sim_record_find_metric(record, "pair_ns", &value));
+    return value;
+}
+
+/* One object at a time off a slab that stays listed. Of 6.1, F, Z and P touch 88 bytes of a 64-byte object (72 with the
+ * right red zone, 8 between, 8 of left padding) and 1144 of a 1120-byte one. */
+static void
+test_bytes(void)
+{
+#define SINGLE "kernel.version=6.1;costs.check_byte=0.12 ns;costs.memset_byte=0.04 ns;costs.debug_track=1500 ns;"
+    double small = pair_ns(SINGLE "slub.debug=FZP"),
+           large = pair_ns(SINGLE "slub.debug=FZP;workload.bench_cache=bench_1120");
+    double fill = pair_ns(SINGLE "slub.debug=ZP"), tracked = pair_ns(SINGLE "slub.debug=FZPU");
+
+    g_assert_cmpfloat_with_epsilon(large - small, 2 * (1144 - 88) * (0.12 + 0.04), 0.1);
+    g_assert_cmpfloat_with_epsilon(small - fill, 2 * 88 * 0.12, 0.1);
+    g_assert_cmpfloat_with_epsilon(tracked - small, 2 * 1500, 0.5);
+}
+
+static guint64
+acquisitions(const SlubCache *cache)
+{
+    guint64 n = 0;
+
+    for (guint site = 0; site < SLUB_N_LOCK_SITES; site++)
+        n += cache->node[0].list_lock.sites[site].acquisitions;
+    return n;
+}
+
+/* From 6.1 one list_lock an allocation and one a free, whether the slab is new, partial, filled or emptied. */
+static void
+test_locks(void)
+{
+    g_autoptr(TestWorld) test =
+        run("microbench", "machine.sockets=1;kernel.version=6.12;slub.debug=P;workload.batch=1000;run.duration=20 ms");
+    const SlubCache *cache = world_cache(&test->world, "bench_64");
+
+    g_assert_cmpuint(test_world_stat(cache, SLAB_STAT_ALLOC_FASTPATH), ==, 0);
+    g_assert_cmpuint(test_world_stat(cache, SLAB_STAT_FREE_FASTPATH), ==, 0);
+    g_assert_cmpuint(test_world_stat(cache, SLAB_STAT_ALLOC_FROM_PARTIAL), ==, 0);
+    g_assert_cmpuint(test_world_stat(cache, SLAB_STAT_FREE_SLAB), >, 0);
+    g_assert_cmpuint(acquisitions(cache), ==,
+                     test_world_stat(cache, SLAB_STAT_ALLOC_SLOWPATH) +
+                         test_world_stat(cache, SLAB_STAT_FREE_SLOWPATH));
+}
+
+/* SEED3: one CPU, hackbench -g 20: skipping the activation gives back the larger part. */
+static void
+test_ideas_of_2016(void)
+{
+#define HACK                                                                                                           \
+    "machine.sockets=1;machine.cores_per_l3=1;kernel.version=5.10;workload.groups=20;run.warmup=300 ms;"                \
+    "run.duration=300 ms"
+    static const char *const settings[] = {HACK, HACK ";slub.debug=P;slub.debug_path=single",
+                                           HACK ";slub.debug=P;slub.debug_path=activate"};
+    guint64 n[3];
+
+    for (guint i = 0; i < 3; i++) {
+        g_autoptr(TestWorld) test = run("hackbench", settings[i]);
+        n[i] = test->world.cpu[0].operations_at_end - test->world.cpu[0].operations_at_warmup;
+    }
+    g_test_message("off %" G_GUINT64_FORMAT ", single %" G_GUINT64_FORMAT ", activating %" G_GUINT64_FORMAT, n[0], n[1],
+                   n[2]);
+    g_assert_cmpuint(n[0], >, n[1] + n[0] / 20);
+    g_assert_cmpuint(n[1], >, n[2] + n[0] / 20);
+}
+
+/* Without debug flags the choice of a path is no choice: the same events at the same times. */
+static void
+test_others_unchanged(void)
+{
+    static const char *const paths[] = {"auto", "activate", "single", "cpu-partial"};
+    static const char *const names[] = {"hackbench", "mmap1"};
+    static const char *const settings[] = {"workload.groups=2", "workload.processes=8"};
+
+    for (guint w = 0; w < 2; w++) {
+        guint64 fingerprint = 0;
+
+        for (guint i = 0; i < G_N_ELEMENTS(paths); i++) {
+            g_autofree char *all =
+                g_strconcat("kernel.version=6.5;run.duration=5 ms;", settings[w], ";slub.debug_path=", paths[i], NULL);
+            g_autoptr(TestWorld) test = run(names[w], all);
+
+            if (i > 0)
+                g_assert_cmpuint(test->world.machine->engine->fingerprint, ==, fingerprint);
+            fingerprint = test->world.machine->engine->fingerprint;
+        }
+    }
+}
+
+int
+main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/debug-caches/bytes", test_bytes);
+    g_test_add_func("/debug-caches/locks", test_locks);
+    g_test_add_func("/debug-caches/ideas-of-2016", test_ideas_of_2016);
+    g_test_add_func("/debug-caches/others-unchanged", test_others_unchanged);
+    return g_test_run();
+}
