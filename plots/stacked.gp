@@ -11,8 +11,8 @@ set style data histograms
 set style histogram rowstacked
 set boxwidth 0.75
 set key outside right top vertical Left reverse invert noenhanced
-set xtics rotate by -35 noenhanced
-set rmargin at screen 0.72
+set xtics rotate by -35 noenhanced font ",11"
+set lmargin at screen 0.1; set rmargin at screen 0.72; set tmargin at screen 0.88; set bmargin at screen 0.4
 
 do for [format in "svg png"] {
     eval format eq "svg" ? svg(1000, 560) : png(1000, 560)
