@@ -23,6 +23,7 @@ main(int argc, char **argv)
         .version = SLUBSIM_VERSION,
         .schema = world_schema(),
         .starts = starts,
+        .trust_metric = "is_converged",
         .check = world_check,
         .run = world_run,
     };

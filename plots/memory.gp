@@ -13,6 +13,7 @@ do for [format in "svg png"] {
     set multiplot title TITLE . "\n" . NOTE noenhanced
     do for [p = 0:N_PANELS - 1] {
         eval place(p)
+        eval mark_warmup(p)
         set title PANEL[p + 1] noenhanced
         set key off
         plot for [i = N_PARTS:1:-1] DATA index p every ::1 using 1:(i > 1 ? column(i) : 0):(column(i + 1)) \

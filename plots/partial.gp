@@ -13,6 +13,7 @@ do for [format in "svg png"] {
     set multiplot title TITLE . "\n" . NOTE noenhanced
     do for [p = 0:N_PANELS - 1] {
         eval place(p)
+        eval mark_warmup(p)
         set title PANEL[p + 1] noenhanced
         set key off
         plot for [i = 1:N_PARTS] DATA index p every ::1 using 1:(column(i + 1)) with lines linetype i dashtype i notitle

@@ -9,13 +9,15 @@ set pointintervalbox 0
 
 # Okabe and Ito's colours, told apart by all kinds of sight; the dash, point and fill of each also tell it apart in grey.
 array COLOUR[8] = ["#0072b2", "#e69f00", "#009e73", "#d55e00", "#56b4e9", "#cc79a7", "#999999", "#000000"]
-array FILL[8] = [3, 2, 6, 4, 7, 5, 1, 0]
+array FILL[8] = [3, 3, 4, 1, 2, 5, 7, 0]
 do for [i = 1:8] {
     set linetype i linecolor rgb COLOUR[i] dashtype i linewidth 2 pointtype (i < 4 ? 2 * i + 3 : 2 * i - 4) pointsize 1
 }
 set linetype cycle 8
-colour(i) = COLOUR[1 + (i - 1) % 8]
-fill(i) = FILL[1 + (i - 1) % 8]
+# What has a number keeps its colour and fill in every picture; 0 is what has none. A second round of colours has the
+# fills shifted.
+colour(i) = i < 1 ? "#d0d0d0" : COLOUR[1 + (i - 1) % 8]
+fill(i) = i < 1 ? 3 : FILL[1 + (i - 1 + 3 * ((i - 1) / 8)) % 8]
 
 set border 3 linecolor rgb "#404040"
 set grid ytics linecolor rgb "#a0a0a0" linewidth 0.5 dashtype solid

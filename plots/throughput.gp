@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# gnuplot -c throughput.gp DATA OUT TITLE XLABEL YLABEL bars|lines|log-lines N_SERIES HAS_INTERVALS HAS_PUBLISHED
+# gnuplot -c throughput.gp DATA OUT TITLE NOTE XLABEL YLABEL bars|lines|log-lines "N_SERIES HAS_INTERVALS HAS_PUBLISHED"
 # One metric at every point with its confidence interval. DATA blocks: the axis (x, label); N_SERIES series (x, label,
 # mean), each headed by its name; if any, the intervals (x, mean, low, high); if any, published figures (x, value).
 # Draws OUT.svg and OUT.png.
-DATA = ARG1; OUT = ARG2; TITLE = ARG3; XLABEL = ARG4; YLABEL = ARG5; STYLE = ARG6
-N = int(ARG7); INTERVALS = int(ARG8); PUBLISHED = int(ARG9)
+DATA = ARG1; OUT = ARG2; TITLE = ARG3; NOTE = ARG4; XLABEL = ARG5; YLABEL = ARG6; STYLE = ARG7
+N = int(word(ARG8, 1)); INTERVALS = int(word(ARG8, 2)); PUBLISHED = int(word(ARG8, 3))
 HERE = "."
 do for [i = 1:strlen(ARG0)] { if (ARG0[i:i] eq "/") { HERE = ARG0[1:i] } }
 load HERE . "/style.gp"
 
-set title TITLE noenhanced
+set title TITLE . "\n" . NOTE noenhanced
 set xlabel XLABEL noenhanced
 set ylabel YLABEL noenhanced
 set yrange [*<0:1e-9<*]

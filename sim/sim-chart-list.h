@@ -14,7 +14,7 @@ SIM_CHART_OF_SWEEP(scaling, "scaling", "metrics", "Throughput against the smalle
 SIM_CHART_OF_SWEEP(pareto, "pareto", "metrics", "What each setting gains and what it costs")
 SIM_CHART_OF_SWEEP(waterfall, "waterfall", "metrics", "Changes one upon the other")
 SIM_CHART_OF_SWEEP(heat_map, "heat-map", "metrics", "Differences from the base, in percent, at every place")
-SIM_CHART(throughput, "throughput", "summary", "Mean and confidence interval at each point")
+SIM_CHART(throughput, "throughput", "summary", "Value at each point")
 SIM_CHART(lock_time, "lock-time", "locks", "Time spent waiting for locks, by call site")
 SIM_CHART(memory, "memory", "series", "Memory over simulated time, by what holds it")
 SIM_CHART(memory_places, "memory-places", "memory", "Memory by place")

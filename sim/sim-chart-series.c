@@ -18,6 +18,7 @@ typedef struct {
     double divisor;  /* from the columns' unit to the one drawn */
     double highest;  /* of all that is drawn, in the unit drawn, for a scale that the panels share */
     char *note;      /* what is shown, under the title */
+    const SimChartSource *source;
 } Series;
 
 static void
@@ -81,6 +82,7 @@ series_init(Series *series, SimChartSource *source, GError **error)
         (replication = sim_chart_column(table, "replication", error)) < 0)
         return FALSE;
     sim_chart_rows_init(&series->rows, source, table);
+    series->source = source;
     series->rows.shows_start = FALSE;
     series->time = (guint) time;
     series->replication = (guint) replication;
@@ -125,11 +127,58 @@ put_panels(SimChartDrawing *drawing, Series *series, const char *header,
     return TRUE;
 }
 
+/* End of the warm-up of a row's point, by a manifest's [point N]; NaN when there is none. */
+static double
+warmup_ms(const Series *series, guint row)
+{
+    GKeyFile *manifest = series->source->plots;
+    g_auto(GStrv) groups = g_key_file_get_groups(manifest, NULL);
+    const char *variant =
+        series->rows.variant >= 0 ? sim_table_cell(series->rows.table, row, (guint) series->rows.variant) : "";
+
+    for (char **group = groups; *group != NULL; group++) {
+        g_autofree char *of_variant = g_key_file_get_string(manifest, *group, "variant", NULL);
+        g_autofree char *at = g_key_file_get_string(manifest, *group, "axis_value", NULL);
+        g_autofree char *text = g_key_file_get_string(manifest, *group, "warmup_ms", NULL);
+        if (g_strcmp0(of_variant, variant) == 0 && text != NULL &&
+            g_strcmp0(at, sim_chart_rows_axis_value(&series->rows, row)) == 0)
+            return g_ascii_strtod(text, NULL);
+    }
+    return NAN;
+}
+
+/* A last block: the panels' names, each with the end of its warm-up. */
 static void
-add_args(SimChartDrawing *drawing, const Series *series, guint n_lines, const char *y_label)
+put_warmups(SimChartDrawing *drawing, Series *series)
+{
+    gboolean any = FALSE;
+
+    g_string_append(drawing->data, "panel\twarmup_ms\n");
+    for (guint p = 0; p < series->n_panels; p++) {
+        double end_ms = NAN;
+        for (guint row = 0; row < sim_table_n_rows(series->rows.table) && isnan(end_ms); row++) {
+            g_autofree char *label = sim_chart_rows_label(&series->rows, row, TRUE);
+            if (g_str_equal(label, series->panels.list->pdata[p]))
+                end_ms = warmup_ms(series, row);
+        }
+        any |= end_ms > 0;
+        sim_chart_put_text(drawing, series->panels.list->pdata[p], '\t');
+        sim_chart_put_real(drawing, end_ms, '\n');
+    }
+    sim_chart_end_block(drawing);
+    if (any) {
+        char *note = g_strconcat(series->note, "; measured from the vertical line on", NULL);
+        g_free(series->note);
+        series->note = note;
+    }
+}
+
+static void
+add_args(SimChartDrawing *drawing, Series *series, guint n_lines, const char *y_label)
 {
     char y_max[G_ASCII_DTOSTR_BUF_SIZE];
 
+    put_warmups(drawing, series);
     sim_chart_add_arg(drawing, "%s", series->note);
     sim_chart_add_arg(drawing, "%u", series->n_panels);
     sim_chart_add_arg(drawing, "%u", n_lines);
@@ -137,14 +186,12 @@ add_args(SimChartDrawing *drawing, const Series *series, guint n_lines, const ch
     sim_chart_add_arg(drawing, "%s", y_label);
 }
 
-/* "cpu_partial_free_bytes" -> "cpu partial free" */
+/* "cpu_partial_free_bytes" -> "cpu_partial_free", which memory.tsv calls it as well. */
 static void
 append_column_title(GString *header, const char *column, const char *unit)
 {
-    g_autofree char *title = g_strndup(column, strlen(column) - strlen(unit));
-
-    g_strdelimit(title, "_", ' ');
-    g_string_append_printf(header, "%s%s", header->len > 0 ? "\t" : "", title);
+    g_string_append_printf(header, "%s%.*s", header->len > 0 ? "\t" : "", (int) (strlen(column) - strlen(unit)),
+                           column);
 }
 
 /* Parts that together are the whole; totals would count them twice. */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More parts than this cannot be told apart in grey print; the smaller ones are added up as "other". */
+/* More parts than this cannot be told apart in grey print; the smaller ones are added up as "others". */
 #define MAX_PARTS 7
 
 /* More bars than this have no room for their labels. */
@@ -171,45 +171,89 @@ compare_ranked(gconstpointer a, gconstpointer b)
     return x->part < y->part ? -1 : 1;
 }
 
-static Ranked *
-rank_parts(const Stack *stack)
+/* Parts that have a column of their own, in the table's order: a part keeps its place and colour from picture to
+ * picture, whatever its size. Those that are 0 everywhere are left out, and of too many the smaller ones; these are
+ * added up, and counted in *ret_n_others. Array of guint; caller unrefs. */
+static GArray *
+choose_parts(const Stack *stack, guint *ret_n_others)
 {
-    Ranked *ranked = g_new(Ranked, stack->parts.list->len);
+    guint n_parts = stack->parts.list->len, n_seen = 0, n_named;
+    g_autofree Ranked *ranked = g_new(Ranked, n_parts);
+    GArray *named = g_array_new(FALSE, FALSE, sizeof(guint));
 
-    for (guint part = 0; part < stack->parts.list->len; part++)
+    for (guint part = 0; part < n_parts; part++) {
         ranked[part] = (Ranked){part, part_total(stack, part)};
-    qsort(ranked, stack->parts.list->len, sizeof *ranked, compare_ranked);
-    return ranked;
+        n_seen += ranked[part].total != 0;
+    }
+    qsort(ranked, n_parts, sizeof *ranked, compare_ranked);
+    /* A picture of nothing but zeros still names one. */
+    n_named = n_seen <= MAX_PARTS ? MAX(n_seen, 1) : MAX_PARTS - 1;
+    for (guint part = 0; part < n_parts; part++)
+        for (guint i = 0; i < n_named; i++)
+            if (ranked[i].part == part)
+                g_array_append_val(named, part);
+    *ret_n_others = n_seen > MAX_PARTS ? n_seen - n_named : 0;
+    return named;
 }
 
-/* One block: a column a part, the largest first and at the bottom of the bars. */
-static guint
+static double
+value_at(const Stack *stack, guint bar, guint part)
+{
+    return g_array_index(stack->sums, double, bar * stack->parts.list->len + part) / stack->divisor;
+}
+
+/* Every cell was followed by a tab. */
+static void
+end_row(SimChartDrawing *drawing)
+{
+    drawing->data->str[drawing->data->len - 1] = '\n';
+}
+
+static void
+put_bar(SimChartDrawing *drawing, const Stack *stack, guint bar, const GArray *named, gboolean has_others)
+{
+    double others = 0;
+
+    sim_chart_put_label(drawing, stack->bars.list->pdata[bar], '\t');
+    for (guint part = 0, c = 0; part < stack->parts.list->len; part++) {
+        double value = value_at(stack, bar, part);
+        if (c < named->len && g_array_index(named, guint, c) == part) {
+            sim_chart_put_real(drawing, value, '\t');
+            c++;
+        } else {
+            others += value;
+        }
+    }
+    if (has_others)
+        sim_chart_put_real(drawing, others, '\t');
+    end_row(drawing);
+}
+
+/* One block: a column a part, the first at the bottom of the bars. Arguments: how many columns, their colours, how many
+ * bars. */
+static void
 put_bars(SimChartDrawing *drawing, const Stack *stack)
 {
-    g_autofree Ranked *ranked = rank_parts(stack);
-    guint n_parts = stack->parts.list->len;
-    guint n_named = n_parts <= MAX_PARTS ? n_parts : MAX_PARTS - 1;
-    guint n_columns = n_parts <= MAX_PARTS ? n_parts : MAX_PARTS;
+    guint n_others;
+    g_autoptr(GArray) named = choose_parts(stack, &n_others);
+    g_autoptr(GString) colours = g_string_new(NULL);
 
     g_string_append(drawing->data, "point\t");
-    for (guint c = 0; c < n_named; c++)
-        sim_chart_put_label(drawing, stack->parts.list->pdata[ranked[c].part], c + 1 < n_columns ? '\t' : '\n');
-    if (n_columns > n_named)
-        g_string_append_printf(drawing->data, "%u others\n", n_parts - n_named);
-    for (guint bar = 0; bar < stack->n_runs->len; bar++) {
-        double others = 0;
-        sim_chart_put_label(drawing, stack->bars.list->pdata[bar], '\t');
-        for (guint c = 0; c < n_parts; c++) {
-            double value = g_array_index(stack->sums, double, bar *n_parts + ranked[c].part) / stack->divisor;
-            if (c < n_named)
-                sim_chart_put_real(drawing, value, c + 1 < n_columns ? '\t' : '\n');
-            else
-                others += value;
-        }
-        if (n_columns > n_named)
-            sim_chart_put_real(drawing, others, '\n');
+    for (guint c = 0; c < named->len; c++) {
+        guint part = g_array_index(named, guint, c);
+        sim_chart_put_label(drawing, stack->parts.list->pdata[part], '\t');
+        g_string_append_printf(colours, "%s%u", c > 0 ? " " : "", part + 1);
     }
-    return n_columns;
+    if (n_others > 0) {
+        g_string_append_printf(drawing->data, "%u others\t", n_others);
+        g_string_append(colours, " 0");
+    }
+    end_row(drawing);
+    for (guint bar = 0; bar < stack->n_runs->len; bar++)
+        put_bar(drawing, stack, bar, named, n_others > 0);
+    sim_chart_add_arg(drawing, "%u", named->len + (n_others > 0));
+    sim_chart_add_arg(drawing, "%s", colours->str);
+    sim_chart_add_arg(drawing, "%u", stack->n_runs->len);
 }
 
 static double
@@ -242,7 +286,7 @@ prepare(SimChartSource *source, SimChartDrawing *drawing, const char *table_name
         g_autofree char *y_label = sim_chart_scale(quantity, highest_bar(&stack), &stack.divisor);
         sim_chart_add_arg(drawing, "%s", stack.note);
         sim_chart_add_arg(drawing, "%s", y_label);
-        sim_chart_add_arg(drawing, "%u", put_bars(drawing, &stack));
+        put_bars(drawing, &stack);
     }
     stack_clear(&stack);
     return ok;

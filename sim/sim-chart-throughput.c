@@ -2,6 +2,8 @@
 /* One metric at every point: grouped bars, or lines when the axis is a number with enough values to show a curve. */
 #include "sim-chart-private.h"
 
+#include "sim-hint.h"
+
 #include <math.h>
 
 #define MIN_VALUES_FOR_LINES 5
@@ -183,6 +185,29 @@ put_published(SimChartDrawing *drawing, SimChartSource *source, const Layout *la
     return any;
 }
 
+/* What the bars are means of; without an interval none is claimed. Caller frees. */
+static char *
+describe_runs(const Layout *layout, guint metric_column, const char *metric, gboolean has_intervals)
+{
+    const SimTable *summary = layout->rows.table;
+    int n = sim_table_find_column(summary, "n");
+    double least = INFINITY, most = 0, value;
+
+    for (guint row = 0; row < sim_table_n_rows(summary); row++) {
+        if (n < 0 || !g_str_equal(sim_table_cell(summary, row, metric_column), metric) ||
+            !sim_table_cell_real(summary, row, (guint) n, &value))
+            continue;
+        least = MIN(least, value);
+        most = MAX(most, value);
+    }
+    if (most <= 1)
+        return g_strdup("one replication, hence no confidence interval");
+    return least < most
+               ? g_strdup_printf("%g to %g replications%s", least, most,
+                                 has_intervals ? ", with confidence intervals" : "")
+               : g_strdup_printf("%g replications%s", most, has_intervals ? ", with confidence intervals" : "");
+}
+
 static double
 place_on_page(const Layout *layout, guint axis_value)
 {
@@ -211,6 +236,20 @@ put_axis(SimChartDrawing *drawing, const SimChartSource *source, const Layout *l
     sim_chart_end_block(drawing);
 }
 
+static void
+fail_no_metric(const SimTable *summary, guint metric_column, const char *metric, GError **error)
+{
+    g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
+    g_autofree char *hint = NULL;
+
+    for (guint row = 0; row < sim_table_n_rows(summary); row++)
+        sim_columns_add(names, sim_table_cell(summary, row, metric_column));
+    g_ptr_array_add(names, NULL);
+    hint = sim_hint_phrase(metric, (const char *const *) names->pdata);
+    g_set_error(error, SIM_ERROR, SIM_ERROR_UNKNOWN_KEY, "no run recorded a metric '%s'%s (summary.tsv lists them)",
+                metric, hint);
+}
+
 gboolean
 sim_chart_prepare_throughput(SimChartSource *source, const SimChartSpec *spec, SimChartDrawing *drawing, GError **error)
 {
@@ -218,7 +257,7 @@ sim_chart_prepare_throughput(SimChartSource *source, const SimChartSpec *spec, S
     int column = summary != NULL ? sim_chart_column(summary, "metric", error) : -1;
     Layout layout;
     const char *metric, *style;
-    g_autofree char *y_label = NULL;
+    g_autofree char *y_label = NULL, *note = NULL;
     GError *inner = NULL;
     g_autoptr(GArray) intervals = g_array_new(FALSE, FALSE, sizeof(double));
     gboolean has_intervals, has_published;
@@ -233,18 +272,19 @@ sim_chart_prepare_throughput(SimChartSource *source, const SimChartSpec *spec, S
         return FALSE;
     }
     if (layout.series.list->len == 0)
-        g_set_error(&inner, SIM_ERROR, SIM_ERROR_UNKNOWN_KEY, "no run recorded a metric '%s'", metric);
+        fail_no_metric(summary, (guint) column, metric, &inner);
     put_axis(drawing, source, &layout);
     for (guint s = 0; s < layout.series.list->len && inner == NULL; s++)
         put_series(drawing, &layout, s, (guint) column, metric, intervals, &inner);
     has_intervals = put_intervals(drawing, &layout, intervals);
     has_published = inner == NULL && put_published(drawing, source, &layout, metric, &inner);
+    note = describe_runs(&layout, (guint) column, metric, has_intervals);
+    sim_chart_add_arg(drawing, "%s", note);
     sim_chart_add_arg(drawing, "%s", source->axis);
     sim_chart_add_arg(drawing, "%s", y_label);
     sim_chart_add_arg(drawing, "%s", style);
-    sim_chart_add_arg(drawing, "%u", layout.series.list->len);
-    sim_chart_add_arg(drawing, "%d", has_intervals);
-    sim_chart_add_arg(drawing, "%d", has_published);
+    /* One argument: gnuplot takes no more than nine. */
+    sim_chart_add_arg(drawing, "%u %d %d", layout.series.list->len, has_intervals, has_published);
     layout_clear(&layout);
     if (inner != NULL) {
         g_propagate_error(error, inner);

@@ -186,7 +186,8 @@ made_free(gpointer data)
 typedef struct {
     const char *scripts_folder, *charts_folder;
     const gint *interrupt;
-    GPtrArray *made; /* SimChartMade */
+    GPtrArray *made;  /* SimChartMade */
+    GString *refused; /* what was asked for in vain */
 } Studio;
 
 /* One chart. Without data a default chart is left out; one that the scenario asks for is an error. */
@@ -245,6 +246,24 @@ is_interrupted(const gint *interrupt, GError **error)
     return TRUE;
 }
 
+/* A picture that is passed on alone still says which scenario it is of; a report says so itself. Caller frees. */
+static char *
+default_title(const SimChartSource *source, const Kind *kind, gboolean for_report)
+{
+    g_autofree char *scenario = g_key_file_get_string(source->plots, "result", "title", NULL);
+    gboolean is_named = !for_report && scenario != NULL && *scenario != '\0';
+
+    return g_strdup_printf("%s%s%s", is_named ? scenario : "", is_named ? "\n" : "", kind->title);
+}
+
+/* The scenario asks for what is not there. Anything else would befall the other charts as well. */
+static gboolean
+is_refusal(const GError *error)
+{
+    return g_error_matches(error, SIM_ERROR, SIM_ERROR_UNKNOWN_KEY) ||
+           g_error_matches(error, SIM_ERROR, SIM_ERROR_RANGE) || g_error_matches(error, SIM_ERROR, SIM_ERROR_MODEL);
+}
+
 static gboolean
 make_all(SimChartSource *source, gboolean for_report, const Studio *studio, GError **error)
 {
@@ -252,13 +271,22 @@ make_all(SimChartSource *source, gboolean for_report, const Studio *studio, GErr
     g_autoptr(GHashTable) done = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 
     for (char **group = groups; *group != NULL; group++) {
+        g_autoptr(GError) inner = NULL;
         if (!g_str_has_prefix(*group, PLOT_PREFIX))
             continue;
-        if (is_interrupted(studio->interrupt, error) || !make_asked_chart(source, *group, done, studio, error))
+        if (is_interrupted(studio->interrupt, error))
             return FALSE;
+        if (make_asked_chart(source, *group, done, studio, &inner))
+            continue;
+        if (!is_refusal(inner)) {
+            g_propagate_error(error, g_steal_pointer(&inner));
+            return FALSE;
+        }
+        g_string_append_printf(studio->refused, "%s%s", studio->refused->len > 0 ? "; " : "", inner->message);
     }
     for (guint i = 0; i < G_N_ELEMENTS(kinds); i++) {
-        SimChartSpec spec = {.name = kinds[i].name, .kind = kinds[i].name, .title = kinds[i].title};
+        g_autofree char *title = default_title(source, &kinds[i], for_report);
+        SimChartSpec spec = {.name = kinds[i].name, .kind = kinds[i].name, .title = title};
         if (g_hash_table_contains(done, kinds[i].name) || !(kinds[i].is_of_run || for_report))
             continue;
         if (is_interrupted(studio->interrupt, error) || !make_chart(source, &spec, studio, error))
@@ -267,33 +295,41 @@ make_all(SimChartSource *source, gboolean for_report, const Studio *studio, GErr
     return TRUE;
 }
 
-static gboolean
-make_charts(const char *path, gboolean for_report, const Studio *studio, GError **error)
+/* The charts made (SimChartMade), or NULL; *ret_refused as of sim_chart_draw(). */
+static GPtrArray *
+make_charts(const char *path, gboolean for_report, const char *scripts_folder, const char *charts_folder,
+            const gint *interrupt, char **ret_refused, GError **error)
 {
     g_autoptr(SimChartSource) source = sim_chart_source_open(path, error);
+    g_autoptr(GPtrArray) made = g_ptr_array_new_with_free_func(made_free);
+    g_autoptr(GString) refused = g_string_new(NULL);
+    const Studio studio = {scripts_folder, charts_folder, interrupt, made, refused};
     GError *inner = NULL;
 
     if (source == NULL)
-        return FALSE;
-    make_all(source, for_report, studio, &inner);
+        return NULL;
+    make_all(source, for_report, &studio, &inner);
     /* A Ctrl-C reaches gnuplot too, whose death is then not the story to tell. */
-    if (inner != NULL && is_interrupted(studio->interrupt, NULL)) {
+    if (inner != NULL && is_interrupted(interrupt, NULL)) {
         g_clear_error(&inner);
-        is_interrupted(studio->interrupt, &inner);
+        is_interrupted(interrupt, &inner);
     }
-    if (inner != NULL)
+    if (inner != NULL) {
         g_propagate_error(error, inner);
-    return inner == NULL;
+        return NULL;
+    }
+    *ret_refused = refused->len > 0 ? g_strdup(refused->str) : NULL;
+    return g_steal_pointer(&made);
 }
 
 gboolean
 sim_chart_draw(const char *result_folder, const char *scripts_folder, const char *charts_folder, const gint *interrupt,
-               guint *ret_n_charts, GError **error)
+               guint *ret_n_charts, char **ret_refused, GError **error)
 {
-    g_autoptr(GPtrArray) made = g_ptr_array_new_with_free_func(made_free);
-    const Studio studio = {scripts_folder, charts_folder, interrupt, made};
+    g_autoptr(GPtrArray) made =
+        make_charts(result_folder, FALSE, scripts_folder, charts_folder, interrupt, ret_refused, error);
 
-    if (!make_charts(result_folder, FALSE, &studio, error))
+    if (made == NULL)
         return FALSE;
     *ret_n_charts = made->len;
     return TRUE;
@@ -301,10 +337,7 @@ sim_chart_draw(const char *result_folder, const char *scripts_folder, const char
 
 GPtrArray *
 sim_chart_draw_report(const char *path, const char *scripts_folder, const char *charts_folder, const gint *interrupt,
-                      GError **error)
+                      char **ret_refused, GError **error)
 {
-    g_autoptr(GPtrArray) made = g_ptr_array_new_with_free_func(made_free);
-    const Studio studio = {scripts_folder, charts_folder, interrupt, made};
-
-    return make_charts(path, TRUE, &studio, error) ? g_steal_pointer(&made) : NULL;
+    return make_charts(path, TRUE, scripts_folder, charts_folder, interrupt, ret_refused, error);
 }

@@ -144,28 +144,41 @@ all_sets(const RunOptions *options)
 static void
 print_results(const SimRuns *runs, const SimTable *comparison, const char *folder)
 {
-    g_autofree char *points = sim_runs_summary_text(runs, N_KEY_METRICS);
+    g_autofree char *points = sim_runs_summary_text(runs, N_KEY_METRICS), *untrusted = sim_runs_untrusted_text(runs);
 
     fputs(points, stdout);
     if (comparison != NULL) {
         g_autofree char *figures = sim_compare_to_text(comparison);
         printf("\nPublished and simulated:\n%s", figures);
     }
+    if (untrusted != NULL)
+        printf("\n%s\n", untrusted);
     printf("\nResults: %s\n", folder);
 }
 
 /* Charts go into the draft with the rest. A failure leaves them out: the numbers are what hours were spent on. */
 static gboolean
-draw_into_draft(const SimCli *cli, const SimFolder *folder, GError **error)
+draw_into_draft(const SimCli *cli, const SimFolder *folder, char **ret_refused, GError **error)
 {
     g_autofree char *charts = g_build_filename(folder->draft, CHARTS, NULL);
     g_autofree char *scripts = sim_cli_scripts_folder(cli);
     guint n_charts;
 
-    if (g_mkdir(charts, 0777) == 0 && sim_chart_draw(folder->draft, scripts, charts, &interrupted, &n_charts, error))
+    if (g_mkdir(charts, 0777) == 0 &&
+        sim_chart_draw(folder->draft, scripts, charts, &interrupted, &n_charts, ret_refused, error))
         return TRUE;
     sim_folder_remove(charts);
     return FALSE;
+}
+
+/* The other charts are there, so this is no wrong scenario but an incomplete success. */
+static int
+report_refused(const SimCli *cli, const char *refused)
+{
+    if (refused == NULL)
+        return 0;
+    fprintf(stderr, "%s: not drawn: %s\n", cli->experiment->program, refused);
+    return 1;
 }
 
 static SimRuns *
@@ -184,6 +197,7 @@ static int
 run_study(const SimCli *cli, const SimPlan *plan, const SimTable *published, const RunOptions *options)
 {
     g_autoptr(GError) error = NULL, chart_error = NULL;
+    g_autofree char *refused = NULL;
     g_autofree char *target =
         options->out != NULL ? g_strdup(options->out) : g_build_filename("results", sim_plan_name(plan), NULL);
     g_autoptr(SimFolder) folder = sim_result_begin(target, &error);
@@ -192,12 +206,12 @@ run_study(const SimCli *cli, const SimPlan *plan, const SimTable *published, con
 
     if (runs == NULL || !sim_result_write(folder, cli->experiment, runs, comparison, &error))
         return sim_cli_fail(cli, error);
-    if (!options->no_charts && !draw_into_draft(cli, folder, &chart_error))
+    if (!options->no_charts && !draw_into_draft(cli, folder, &refused, &chart_error))
         g_prefix_error(&chart_error, "the numbers are complete in %s, the charts are not: ", target);
     if (!sim_folder_commit(folder, &error))
         return sim_cli_fail(cli, error);
     print_results(runs, comparison, target);
-    return chart_error != NULL ? sim_cli_fail(cli, chart_error) : 0;
+    return chart_error != NULL ? sim_cli_fail(cli, chart_error) : report_refused(cli, refused);
 }
 
 int
@@ -232,7 +246,7 @@ sim_cli_plot(const SimCli *cli, int argc, char **argv)
     g_autoptr(GError) error = NULL;
     g_autoptr(GKeyFile) manifest = NULL;
     g_autoptr(SimFolder) folder = NULL;
-    g_autofree char *charts = NULL, *scripts = sim_cli_scripts_folder(cli);
+    g_autofree char *charts = NULL, *refused = NULL, *scripts = sim_cli_scripts_folder(cli);
     guint n_charts;
 
     if (!sim_cli_parse(cli, argv, NULL, "DIR", "Redraws the charts of a result folder from its files.", 1, 1, &words,
@@ -244,9 +258,10 @@ sim_cli_plot(const SimCli *cli, int argc, char **argv)
     sim_cli_catch_signals();
     charts = g_build_filename(words[0], CHARTS, NULL);
     folder = sim_folder_begin(charts, &error);
-    if (folder == NULL || !sim_chart_draw(words[0], scripts, folder->draft, &interrupted, &n_charts, &error) ||
+    if (folder == NULL ||
+        !sim_chart_draw(words[0], scripts, folder->draft, &interrupted, &n_charts, &refused, &error) ||
         !sim_folder_commit(folder, &error))
         return sim_cli_fail(cli, error);
     printf("%u chart%s in %s\n", n_charts, n_charts == 1 ? "" : "s", charts);
-    return 0;
+    return report_refused(cli, refused);
 }

@@ -75,6 +75,10 @@ sim_published_read(const char *path, GError **error)
             return NULL;
         }
     }
+    if (sim_table_n_rows(table) == 0) {
+        g_set_error(error, SIM_ERROR, SIM_ERROR_PARSE, "%s: a header without any figure", path);
+        return NULL;
+    }
     return g_steal_pointer(&table);
 }
 
@@ -139,7 +143,8 @@ paired_ratio(const SimRuns *runs, guint point, guint base, const char *start, co
 }
 
 typedef struct {
-    const char *status;
+    const char *status;    /* why nothing was simulated; NULL when it was */
+    gboolean is_untrusted; /* by runs that are not to be trusted */
     double simulated, half_width;
     gboolean has_base; /* the three below are given */
     double published_vs_base, simulated_vs_base, vs_base_half_width;
@@ -181,6 +186,8 @@ simulate_figure(const SimTable *published, const SimRuns *runs, guint row, const
     if (point < 0 || (reference != NULL && base < 0))
         return figure;
     figure.status = "not recorded";
+    figure.is_untrusted = sim_runs_n_untrusted(runs, (guint) point, start, NULL) > 0 ||
+                          (base >= 0 && sim_runs_n_untrusted(runs, (guint) base, start, NULL) > 0);
     if (reference != NULL) {
         if (paired_ratio(runs, (guint) point, (guint) base, start, metric, &figure.simulated, &figure.half_width))
             figure.status = NULL;
@@ -208,10 +215,35 @@ put_reals(SimTable *table, gboolean given, const double *values, guint n)
     }
 }
 
+/* Within this share of the published value counts as near. */
+#define NEAR_FRAC 0.1
+
+/* How the simulated figure stands to the published one, in words. Without an interval nothing lies inside it, and a
+ * wide one, in which anything lies, is named. */
+static void
+put_verdict(SimTable *table, const Figure *figure, double published)
+{
+    double off = figure->simulated / published - 1, width = figure->half_width / fabs(figure->simulated);
+    g_autofree char *text = NULL;
+
+    if (figure->status != NULL || isnan(figure->simulated))
+        text = g_strdup("");
+    else if (isfinite(figure->half_width) && fabs(figure->simulated - published) <= figure->half_width)
+        text = width > NEAR_FRAC ? g_strdup_printf("inside ± %.3g %%", 100 * width) : g_strdup("inside");
+    else if (fabs(figure->simulated - published) <= NEAR_FRAC * fabs(published))
+        text = g_strdup_printf("within %g %%", 100 * NEAR_FRAC);
+    else if (published == 0)
+        text = g_strdup("not 0");
+    else
+        text = g_strdup_printf("off by %+.3g %%", 100 * off);
+    sim_table_put_text(table, text);
+}
+
 static void
 put_row(SimTable *table, const SimTable *published, const SimRuns *runs, guint row, const char *start)
 {
     Figure f = simulate_figure(published, runs, row, start);
+    g_autofree char *untrusted = sim_runs_untrusted_word(runs);
     double value = NAN;
 
     (void) sim_table_cell_real(published, row, VALUE, &value);
@@ -223,9 +255,11 @@ put_row(SimTable *table, const SimTable *published, const SimRuns *runs, guint r
     sim_table_put_text(table, sim_table_cell(published, row, METRIC));
     sim_table_put_text(table, sim_table_cell(published, row, UNIT));
     sim_table_put_real(table, value);
-    put_reals(table, f.status == NULL, (const double[]){f.simulated, f.half_width, f.simulated / value}, 3);
+    put_reals(table, f.status == NULL,
+              (const double[]){f.simulated, f.half_width, value != 0 ? f.simulated / value : NAN}, 3);
     put_reals(table, f.has_base, (const double[]){f.published_vs_base, f.simulated_vs_base, f.vs_base_half_width}, 3);
-    sim_table_put_text(table, f.status != NULL ? f.status : "ok");
+    sim_table_put_text(table, f.status != NULL ? f.status : f.is_untrusted ? untrusted : "ok");
+    put_verdict(table, &f, value);
     sim_table_put_text(table, sim_table_cell(published, row, NOTE));
 }
 
@@ -243,6 +277,7 @@ sim_compare(const SimTable *published, const SimRuns *runs)
                                       "simulated_vs_base",
                                       "vs_base_half_width",
                                       "status",
+                                      "verdict",
                                       "note"};
     g_autoptr(GPtrArray) columns = g_ptr_array_new_with_free_func(g_free);
     g_autoptr(GPtrArray) starts = sim_runs_starts(runs);
@@ -260,18 +295,41 @@ sim_compare(const SimTable *published, const SimRuns *runs)
     return table;
 }
 
+/* Numbers of comparisons of one sort. */
 typedef struct {
-    guint n, n_missed;
+    guint n, n_not_simulated, n_of_zero; /* of zero: published as 0, so without a relative error */
     double sum_of_squares;
 } Errors;
+
+static void
+count_comparison(Errors *errors, const SimTable *comparison, guint row)
+{
+    guint simulated = (guint) sim_table_find_column(comparison, "simulated");
+    guint published = (guint) sim_table_find_column(comparison, "published");
+    guint ratio = (guint) sim_table_find_column(comparison, "ratio");
+    double value = NAN;
+
+    if (*sim_table_cell(comparison, row, simulated) == '\0') {
+        errors->n_not_simulated++;
+        return;
+    }
+    errors->n++;
+    (void) sim_table_cell_real(comparison, row, ratio, &value);
+    if (isfinite(value))
+        errors->sum_of_squares += (value - 1) * (value - 1);
+    else if (sim_table_cell_real(comparison, row, published, &value) && value == 0)
+        errors->n_of_zero++;
+    else
+        errors->sum_of_squares = NAN;
+}
 
 SimTable *
 sim_compare_errors(const SimTable *comparison)
 {
-    static const char *const columns[] = {"metric", "kind", "n", "missed", "rms_relative_error", NULL};
+    static const char *const columns[] = {
+        "metric", "kind", "n", "not_simulated", "published_as_0", "rms_relative_error", NULL};
     guint metric = (guint) sim_table_find_column(comparison, "metric");
     guint unit = (guint) sim_table_find_column(comparison, "unit");
-    guint ratio = (guint) sim_table_find_column(comparison, "ratio");
     SimTable *table = sim_table_new("comparison-errors", columns);
     g_autoptr(GPtrArray) keys = g_ptr_array_new_with_free_func(g_free);
     g_autoptr(GArray) sums = g_array_new(FALSE, TRUE, sizeof(Errors));
@@ -279,31 +337,24 @@ sim_compare_errors(const SimTable *comparison)
     for (guint row = 0; row < sim_table_n_rows(comparison); row++) {
         const char *kind = unit_reference(sim_table_cell(comparison, row, unit)) != NULL ? "ratio" : "absolute";
         g_autofree char *key = g_strdup_printf("%s\t%s", sim_table_cell(comparison, row, metric), kind);
-        Errors *errors;
-        double value;
         guint k;
 
         sim_columns_add(keys, key);
         g_array_set_size(sums, keys->len);
         g_ptr_array_find_with_equal_func(keys, key, g_str_equal, &k);
-        errors = &g_array_index(sums, Errors, k);
-        /* A published 0 has no relative error. */
-        if (sim_table_cell_real(comparison, row, ratio, &value) && isfinite(value)) {
-            errors->n++;
-            errors->sum_of_squares += (value - 1) * (value - 1);
-        } else {
-            errors->n_missed++;
-        }
+        count_comparison(&g_array_index(sums, Errors, k), comparison, row);
     }
     for (guint k = 0; k < keys->len; k++) {
         g_auto(GStrv) parts = g_strsplit(keys->pdata[k], "\t", 2);
         const Errors *errors = &g_array_index(sums, Errors, k);
+        guint n_relative = errors->n - errors->n_of_zero;
 
         sim_table_put_text(table, parts[0]);
         sim_table_put_text(table, parts[1]);
         sim_table_put_int(table, errors->n);
-        sim_table_put_int(table, errors->n_missed);
-        sim_table_put_real(table, errors->n > 0 ? sqrt(errors->sum_of_squares / errors->n) : NAN);
+        sim_table_put_int(table, errors->n_not_simulated);
+        sim_table_put_int(table, errors->n_of_zero);
+        sim_table_put_real(table, n_relative > 0 ? sqrt(errors->sum_of_squares / n_relative) : NAN);
     }
     return table;
 }
@@ -353,12 +404,41 @@ rounded_text(const SimTable *table, const char *first_number, const char *last_n
     return sim_table_to_text(rounded);
 }
 
+static guint
+n_distinct(const SimTable *table, const char *column)
+{
+    g_autoptr(GPtrArray) values = g_ptr_array_new_with_free_func(g_free);
+    guint c = (guint) sim_table_find_column(table, column);
+
+    for (guint row = 0; row < sim_table_n_rows(table); row++)
+        sim_columns_add(values, sim_table_cell(table, row, c));
+    return values->len;
+}
+
+/* "12 published figures, 2 starts each: 20 comparisons simulated, 4 not" */
+static char *
+counts_text(const SimTable *comparison, const SimTable *errors)
+{
+    guint n_figures = n_distinct(comparison, "id"), n_starts = n_distinct(comparison, "start");
+    double n = 0, n_not_simulated = 0, value;
+
+    for (guint row = 0; row < sim_table_n_rows(errors); row++) {
+        n += sim_table_cell_real(errors, row, (guint) sim_table_find_column(errors, "n"), &value) ? value : 0;
+        n_not_simulated +=
+            sim_table_cell_real(errors, row, (guint) sim_table_find_column(errors, "not_simulated"), &value) ? value
+                                                                                                             : 0;
+    }
+    return g_strdup_printf("%u published figure%s, %u start%s: n = %g comparisons simulated, %g not\n", n_figures,
+                           n_figures == 1 ? "" : "s", n_starts, n_starts == 1 ? "" : "s", n, n_not_simulated);
+}
+
 char *
 sim_compare_to_text(const SimTable *comparison)
 {
     g_autoptr(SimTable) errors = sim_compare_errors(comparison);
     g_autofree char *figures = rounded_text(comparison, "published", "vs_base_half_width");
     g_autofree char *sums = rounded_text(errors, "rms_relative_error", "rms_relative_error");
+    g_autofree char *counts = counts_text(comparison, errors);
 
-    return g_strdup_printf("%s\n%s", figures, sums);
+    return g_strdup_printf("%s\n%s\n%s", figures, counts, sums);
 }

@@ -22,6 +22,8 @@ typedef struct
     const char *version;
     const SimSchema *schema;
     const char *const *starts; /* words allowed in run.starts, NULL-terminated */
+    /* A metric that is 1 when a run may be trusted ("is_converged"; any other value counts as not); NULL for none. */
+    const char *trust_metric;
     /* Checks a resolved point beyond the schema without running it. */
     gboolean (*check)(const SimConfig *config, GError **error);
     /* Runs one replication and fills `record`. Thread-safe: touches nothing shared. SIM_ERROR_INTERRUPTED when

@@ -283,6 +283,7 @@ put_charts(GString *out, const SimReportPart *part, guint number, const char *sc
 {
     g_autoptr(GError) inner = NULL;
     g_autofree char *folder = g_dir_make_tmp("report-XXXXXX", &inner);
+    g_autofree char *refused = NULL;
     g_autoptr(GPtrArray) made = NULL;
     gboolean ok;
 
@@ -290,11 +291,15 @@ put_charts(GString *out, const SimReportPart *part, guint number, const char *sc
         g_set_error_literal(error, SIM_ERROR, SIM_ERROR_IO, inner->message);
         return FALSE;
     }
-    made = sim_chart_draw_report(part->about->path, scripts_folder, folder, interrupt, error);
+    made = sim_chart_draw_report(part->about->path, scripts_folder, folder, interrupt, &refused, error);
     ok = made != NULL;
     for (guint i = 0; ok && i < made->len; i++) {
         g_autofree char *prefix = g_strdup_printf("c%u-%u", number, i);
         ok = put_chart(out, folder, made->pdata[i], prefix, error);
+    }
+    if (ok && refused != NULL) {
+        g_autofree char *text = g_strconcat("Not drawn: ", refused, NULL);
+        put_element(out, "p", text);
     }
     sim_folder_remove(folder);
     return ok;

@@ -175,9 +175,12 @@ write_point(SimFolder *folder, GKeyFile *manifest, const SimPlan *plan, guint po
     g_autofree char *group = g_strdup_printf("point %u", point + 1);
     g_autofree char *name = g_strdup_printf(POINTS "/%u.scenario", point + 1);
     g_autofree char *text = sim_config_to_text(sim_plan_config(plan, point), FALSE);
+    char warmup_ms[G_ASCII_DTOSTR_BUF_SIZE];
 
+    sim_format_real(warmup_ms, sim_time_to_seconds(sim_config_time(sim_plan_config(plan, point), "run", "warmup")) * 1e3);
     g_key_file_set_string(manifest, group, "variant", sim_plan_variant(plan, point));
     g_key_file_set_string(manifest, group, "axis_value", sim_plan_axis_value(plan, point));
+    g_key_file_set_string(manifest, group, "warmup_ms", warmup_ms);
     g_key_file_set_string(manifest, group, "configuration", name);
     return sim_folder_write(folder, name, text, strlen(text), error);
 }

@@ -256,6 +256,7 @@ sim_runner_run(const SimExperiment *experiment, const SimPlan *plan, const SimRu
     gboolean ok;
 
     g_assert(options->n_workers >= 1);
+    runs->trust_metric = experiment->trust_metric;
     work.cancels = g_new0(gint, runs->n_runs);
     work.errors = g_new0(GError *, runs->n_runs);
     g_mutex_init(&work.mutex);

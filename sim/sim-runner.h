@@ -23,7 +23,8 @@ typedef struct {
 
 /* Ordered by point, then start, then replication, whatever the number of workers was. */
 typedef struct {
-    const SimPlan *plan; /* borrowed; must outlive the runs */
+    const SimPlan *plan;      /* borrowed; must outlive the runs */
+    const char *trust_metric; /* the experiment's, may be NULL */
     SimRun *runs;
     guint n_runs;
 } SimRuns;

@@ -7,6 +7,9 @@
 #include <math.h>
 #include <string.h>
 
+/* Points and starts that a line names before it only counts them. */
+#define MAX_NAMED_PLACES 12
+
 void
 sim_point_add_columns(const SimPlan *plan, GPtrArray *columns)
 {
@@ -215,4 +218,54 @@ sim_runs_summary_text(const SimRuns *runs, guint n_metrics)
             put_text_row(table, runs, point, *starts, metrics, n_metrics);
     }
     return sim_table_to_text(table);
+}
+
+guint
+sim_runs_n_untrusted(const SimRuns *runs, guint point, const char *start, guint *ret_n)
+{
+    g_autoptr(GArray) values = NULL;
+    guint n_untrusted = 0;
+
+    if (runs->trust_metric != NULL)
+        values = sim_runs_values(runs, point, start, runs->trust_metric);
+    for (guint i = 0; values != NULL && i < values->len; i++)
+        n_untrusted += g_array_index(values, double, i) != 1;
+    if (ret_n != NULL)
+        *ret_n = values != NULL ? values->len : 0;
+    return n_untrusted;
+}
+
+char *
+sim_runs_untrusted_word(const SimRuns *runs)
+{
+    const char *name = runs->trust_metric != NULL ? runs->trust_metric : "";
+    char *word = g_strconcat("not ", g_str_has_prefix(name, "is_") ? name + strlen("is_") : name, NULL);
+
+    return g_strdelimit(word, "_", ' ');
+}
+
+char *
+sim_runs_untrusted_text(const SimRuns *runs)
+{
+    g_autoptr(GString) places = g_string_new(NULL);
+    g_autofree char *word = sim_runs_untrusted_word(runs);
+    guint n_places = 0;
+
+    for (guint point = 0; point < sim_plan_n_points(runs->plan); point++) {
+        const char *const *starts = sim_config_list(sim_plan_config(runs->plan, point), "run", "starts");
+        for (; *starts != NULL; starts++) {
+            guint n, n_untrusted = sim_runs_n_untrusted(runs, point, *starts, &n);
+            if (n_untrusted == 0 || n_places++ >= MAX_NAMED_PLACES)
+                continue;
+            g_string_append_printf(places, "%s%s", places->len > 0 ? "; " : "", sim_plan_variant(runs->plan, point));
+            for (guint axis = 0; axis < sim_plan_n_axes(runs->plan); axis++)
+                g_string_append_printf(places, ", %s", sim_plan_axis_value_at(runs->plan, point, axis));
+            g_string_append_printf(places, ", %s (%u of %u run%s)", *starts, n_untrusted, n, n == 1 ? "" : "s");
+        }
+    }
+    if (n_places == 0)
+        return NULL;
+    if (n_places > MAX_NAMED_PLACES)
+        g_string_append_printf(places, "; and %u more (metric %s)", n_places - MAX_NAMED_PLACES, runs->trust_metric);
+    return g_strdup_printf("%s, prolong run.warmup or run.duration: %s", word, places->str);
 }

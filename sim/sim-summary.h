@@ -40,6 +40,14 @@ SimTable *sim_runs_summary_table(const SimRuns *runs);
  * that the interval supports. */
 char *sim_runs_summary_text(const SimRuns *runs, guint n_metrics);
 
+/* Replications of a point and start that recorded a trust metric (SimExperiment) other than 1; *ret_n (may be NULL) of
+ * how many. */
+guint sim_runs_n_untrusted(const SimRuns *runs, guint point, const char *start, guint *ret_n);
+/* What such runs are: "not converged" for the trust metric is_converged; caller frees. */
+char *sim_runs_untrusted_word(const SimRuns *runs);
+/* One line that names the points and starts with such runs and what to do; NULL when all are trusted; caller frees. */
+char *sim_runs_untrusted_text(const SimRuns *runs);
+
 /* "1.234M ± 0.012M", without the interval when it is NaN; caller frees. */
 char *sim_format_interval(double mean, double half_width);
 

@@ -153,9 +153,8 @@ test_published(void)
 {
     g_auto(Outcome) outcome = {0};
 
-    toy_write("p.tsv",
-              "id\tvariant\taxis_value\tmetric\tvalue\tunit\tnote\n"
-              "A\tbase\t2\tlock_share_percent\t20\t%\t\nB\tbase\t4\tlock_share_percent\t20\t%\t\n");
+    toy_write("p.tsv", "id\tvariant\taxis_value\tmetric\tvalue\tunit\tnote\n"
+                       "A\tbase\t2\tlock_share_percent\t20\t%\t\nB\tbase\t4\tlock_share_percent\t20\t%\t\n");
     toy_write("good.scenario", "[scenario]\npublished=p.tsv\n[run]\nduration=1 ms\n[sweep]\ntoy.cpus=2;8\n");
     outcome = cli_run("run -q --out out good.scenario", NULL);
     g_assert_cmpstr(outcome.err, ==, "");
@@ -163,17 +162,31 @@ test_published(void)
     g_assert_nonnull(strstr(outcome.out, "16.67"));
     g_assert_nonnull(strstr(outcome.out, "no such axis value"));
     g_assert_nonnull(strstr(outcome.out, "rms_relative_error"));
+    g_assert_nonnull(strstr(outcome.out, "\n2 published figures, 1 start: n = 1 comparisons simulated, 1 not\n"));
+    g_assert_nonnull(strstr(outcome.out, "off by -16.7 %"));
     g_assert_true(g_file_test("out/comparison.tsv", G_FILE_TEST_EXISTS));
+}
+
+/* A run that has not settled is not passed over in silence. */
+static void
+test_untrusted(void)
+{
+    g_auto(Outcome) outcome = {0};
+
+    toy_write("good.scenario", GOOD);
+    outcome = cli_run("run -q --no-charts --set toy.drift_from=1 good.scenario", NULL);
+    g_assert_cmpint(outcome.status, ==, 0);
+    g_assert_nonnull(strstr(outcome.out, "\nnot settled, prolong run.warmup or run.duration: base, 2, cold (1 of 2 "
+                                         "runs); base, 8, cold (1 of 2 runs)\n"));
 }
 
 /* Texts of a scenario are data to gnuplot and to the shell. */
 static void
 test_hostile_texts(void)
 {
-    toy_write("h.scenario",
-              "[scenario]\ntitle=" HOSTILE "\n[run]\nduration=1 ms\n[toy]\nsite=" HOSTILE
-              "\n[plot t]\nkind=throughput\ntitle=" HOSTILE "\n[plot l]\nkind=lock-time\ntitle=" HOSTILE
-              "\n[plot m]\nkind=memory\ntitle=" HOSTILE "\n[plot w]\nkind=waits\ntitle=" HOSTILE "\n");
+    toy_write("h.scenario", "[scenario]\ntitle=" HOSTILE "\n[run]\nduration=1 ms\n[toy]\nsite=" HOSTILE
+                            "\n[plot t]\nkind=throughput\ntitle=" HOSTILE "\n[plot l]\nkind=lock-time\ntitle=" HOSTILE
+                            "\n[plot m]\nkind=memory\ntitle=" HOSTILE "\n[plot w]\nkind=waits\ntitle=" HOSTILE "\n");
     cli_expect("run -q --out out h.scenario", 0, NULL, "");
     g_assert_true(g_file_test("out/charts/l.png", G_FILE_TEST_EXISTS));
     g_assert_false(g_file_test("hacked", G_FILE_TEST_EXISTS));
@@ -239,6 +252,19 @@ test_plot_failure(void)
     g_assert_true(g_str_equal(before, after));
 }
 
+/* A metric cannot be known before a run: the good charts stay, the bad one is named. */
+static void
+test_refused_chart(void)
+{
+    toy_write("p.scenario", GOOD "[plot p]\nkind=throughput\nmetric=lock_share_precent\n");
+    cli_expect("run -q --out out p.scenario", 1, NULL,
+               "toy: not drawn: chart p: no run recorded a metric 'lock_share_precent'; did you mean "
+               "lock_share_percent? (summary.tsv lists them)\n");
+    g_assert_true(g_file_test("out/charts/waits.png", G_FILE_TEST_EXISTS));
+    g_assert_false(g_file_test("out/charts/p.png", G_FILE_TEST_EXISTS));
+    cli_expect("plot out", 1, "5 charts in out/charts\n", NULL);
+}
+
 static void
 test_damaged_result(void)
 {
@@ -261,7 +287,7 @@ test_failures_leave_nothing(void)
     toy_write("f.scenario", GOOD "[toy]\nfail_from=1\n");
     toy_write("p.scenario", GOOD "[plot p]\nkind=throughput\nmetric=absent\n");
     cli_expect("run -q f.scenario --out out/f", 2, "",
-           "toy: base, toy.cpus = 2, start cold, replication 1: toy fails as told\n");
+               "toy: base, toy.cpus = 2, start cold, replication 1: toy fails as told\n");
     cli_expect("run -q f.scenario --out f.scenario/x", 1, "", NULL);
     list = toy_study_list(".");
     g_assert_cmpstr(list, ==, "f.scenario\nout\np.scenario\n");
@@ -316,9 +342,11 @@ main(int argc, char **argv)
     toy_add_test("/cli/equal-bytes", test_equal_bytes);
     toy_add_test("/cli/seed-option", test_seed_option);
     toy_add_test("/cli/published", test_published);
+    toy_add_test("/cli/untrusted", test_untrusted);
     toy_add_test("/cli/hostile-texts", test_hostile_texts);
     toy_add_test("/cli/gnuplot-failures", test_gnuplot_failures);
     toy_add_test("/cli/plot-failure", test_plot_failure);
+    toy_add_test("/cli/refused-chart", test_refused_chart);
     toy_add_test("/cli/damaged-result", test_damaged_result);
     toy_add_test("/cli/failures-leave-nothing", test_failures_leave_nothing);
     toy_add_test("/cli/full-stdout", test_full_stdout);

@@ -60,6 +60,7 @@ test_read_errors(void)
          "p.tsv:2: unit 's' does not agree with the end of metric 'elapsed_ms' (nor is it \"x VARIANT\")"},
         {HEADER "A\tbase\t2\telapsed_ms\t1\t\t\n",
          "p.tsv:2: unit '' does not agree with the end of metric 'elapsed_ms' (nor is it \"x VARIANT\")"},
+        {HEADER, "p.tsv: a header without any figure"},
         {HEADER "A\tbase\t2\tx_s\t1\ts\n", "p.tsv:2: 6 cells where the header has 7 (cells are split by tabs)"},
     };
 
@@ -159,11 +160,102 @@ test_errors(void)
 
     g_assert_cmpuint(sim_table_n_rows(errors), ==, 2);
     g_assert_cmpstr(cell(errors, 0, "kind"), ==, "absolute");
-    g_assert_cmpstr(cell(errors, 0, "n"), ==, "2");
-    g_assert_cmpstr(cell(errors, 0, "missed"), ==, "2");
+    g_assert_cmpstr(cell(errors, 0, "n"), ==, "3");
+    g_assert_cmpstr(cell(errors, 0, "not_simulated"), ==, "1");
+    g_assert_cmpstr(cell(errors, 0, "published_as_0"), ==, "1");
     g_assert_cmpfloat_with_epsilon(number(errors, 0, "rms_relative_error"), sqrt((0.0625 + 0.25) / 2), 1e-12);
     g_assert_cmpstr(cell(errors, 1, "kind"), ==, "ratio");
     g_assert_cmpfloat_with_epsilon(number(errors, 1, "rms_relative_error"), 12.0 / 7 - 1, 1e-12);
+}
+
+/* lock_share_percent at 2 CPUs is 16.667 without noise, so its interval is a point and only its own value is inside. */
+static void
+test_verdicts(void)
+{
+    g_autoptr(SimPlan) plan = toy_study_plan(STUDY);
+    g_autoptr(SimRuns) runs = toy_study_run(plan, 2);
+    g_autofree char *rows = g_strdup_printf("A\tbase\t2\tlock_share_percent\t%.17g\t%%\t\n"
+                                            "B\tbase\t2\tlock_share_percent\t%.17g\t%%\t\n"
+                                            "C\tbase\t2\tlock_share_percent\t%.17g\t%%\t\n"
+                                            "D\tbase\t2\tlock_share_percent\t%.17g\t%%\t\n"
+                                            "E\tbase\t2\tlock_share_percent\t0\t%%\t\n"
+                                            "F\tbase\t4\tlock_share_percent\t1\t%%\t\n"
+                                            "G\tfast\t8\tthroughput_ops_per_s\t1.4\tx base\t\n",
+                                            200.0 / 12, 200.0 / 12 / 1.0999, 200.0 / 12 / 0.95, 200.0 / 12 / 0.8);
+    g_autoptr(SimTable) figures = published(rows);
+    g_autoptr(SimTable) table = sim_compare(figures, runs);
+    static const char *const verdicts[] = {"inside", "within 10 %", "within 10 %", "off by -20 %", "not 0",
+                                           "",       "within 10 %"};
+
+    for (guint row = 0; row < G_N_ELEMENTS(verdicts); row++)
+        g_assert_cmpstr(cell(table, row, "verdict"), ==, verdicts[row]);
+    g_assert_cmpstr(cell(table, 4, "ratio"), ==, "nan");
+    g_assert_cmpstr(cell(table, 4, "status"), ==, "ok");
+}
+
+/* An interval that anything lies in says so. Two replications of throughput: t(0.975, 1) = 12.7 of its standard error.
+ */
+static void
+test_verdict_of_wide_interval(void)
+{
+    g_autoptr(SimPlan) plan = toy_study_plan("[run]\nduration=1 ms\nreplications=2\nseed=4\n");
+    g_autoptr(SimRuns) runs = toy_study_run(plan, 1);
+    SimSummary s;
+
+    sim_runs_summarise(runs, 0, "cold", "throughput_ops_per_s", &s);
+    g_assert_cmpfloat(s.half_width, >, 0.1 * s.mean);
+    {
+        g_autofree char *row = g_strdup_printf("A\tbase\t\tthroughput_ops_per_s\t%.17g\tops/s\t\n", 1.01 * s.mean);
+        g_autofree char *expected = g_strdup_printf("inside ± %.3g %%", 100 * s.half_width / s.mean);
+        g_autoptr(SimTable) figures = published(row);
+        g_autoptr(SimTable) table = sim_compare(figures, runs);
+        g_assert_cmpstr(cell(table, 0, "verdict"), ==, expected);
+    }
+}
+
+/* Replications 2 and 3 of 4 do not settle: of the fast variant only, so a ratio to it is not to be trusted either. */
+static void
+test_untrusted(void)
+{
+    g_autoptr(SimPlan) plan = toy_study_plan(STUDY "toy.drift_from=2\n");
+    g_autoptr(SimRuns) runs = toy_study_run(plan, 2);
+    g_autoptr(SimTable) figures = published("A\tbase\t2\tlock_share_percent\t20\t%\t\n"
+                                            "B\tfast\t2\tlock_share_percent\t20\t%\t\n"
+                                            "C\tbase\t2\tlock_share_percent\t1\tx fast\t\n"
+                                            "D\tfast\t4\tlock_share_percent\t20\t%\t\n");
+    g_autoptr(SimTable) table = sim_compare(figures, runs);
+    g_autofree char *text = sim_runs_untrusted_text(runs);
+    static const char *const statuses[] = {"ok", "not settled", "not settled", "no such axis value"};
+
+    for (guint row = 0; row < G_N_ELEMENTS(statuses); row++)
+        g_assert_cmpstr(cell(table, row, "status"), ==, statuses[row]);
+    g_assert_cmpstr(text, ==,
+                    "not settled, prolong run.warmup or run.duration: fast, 2, cold (2 of 4 runs); "
+                    "fast, 8, cold (2 of 4 runs)");
+}
+
+static void
+test_trusted(void)
+{
+    g_autoptr(SimPlan) settled = toy_study_plan(STUDY "toy.drift_from=4\n");
+    g_autoptr(SimPlan) silent = toy_study_plan(STUDY);
+    g_autoptr(SimRuns) settled_runs = toy_study_run(settled, 2);
+    g_autoptr(SimRuns) silent_runs = toy_study_run(silent, 2);
+
+    g_assert_null(sim_runs_untrusted_text(settled_runs));
+    g_assert_null(sim_runs_untrusted_text(silent_runs));
+}
+
+/* Twenty points are too many for a line. */
+static void
+test_many_untrusted(void)
+{
+    g_autoptr(SimPlan) plan = toy_study_plan("[run]\nduration=1 ms\n[toy]\ndrift_from=0\n[sweep]\ntoy.cpus=1:20:1\n");
+    g_autoptr(SimRuns) runs = toy_study_run(plan, 2);
+    g_autofree char *text = sim_runs_untrusted_text(runs);
+
+    g_assert_nonnull(strstr(text, "base, 12, cold (1 of 1 run); and 8 more (metric is_settled)"));
+    g_assert_null(strstr(text, "base, 13"));
 }
 
 int
@@ -176,5 +268,10 @@ main(int argc, char **argv)
     toy_add_test("/compare/ratio", test_ratio);
     toy_add_test("/compare/misses", test_misses);
     toy_add_test("/compare/errors", test_errors);
+    toy_add_test("/compare/verdicts", test_verdicts);
+    toy_add_test("/compare/verdict-of-wide-interval", test_verdict_of_wide_interval);
+    toy_add_test("/compare/untrusted", test_untrusted);
+    toy_add_test("/compare/trusted", test_trusted);
+    toy_add_test("/compare/many-untrusted", test_many_untrusted);
     return g_test_run();
 }

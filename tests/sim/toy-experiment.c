@@ -11,6 +11,8 @@ static const SimKeySpec toy_keys[] = {
     {"toy", "cost", SIM_KEY_REAL, "10", FALSE, 0, 1e9, NULL, "Work of one operation."},
     {"toy", "site", SIM_KEY_TEXT, "slow_path", FALSE, 0, 0, NULL, "Name of a call site."},
     {"toy", "fail_from", SIM_KEY_INT, "-1", FALSE, -1, 1e6, NULL, "First replication that fails; -1 for none."},
+    {"toy", "drift_from", SIM_KEY_INT, "-1", FALSE, -1, 1e6, NULL,
+     "First replication that does not settle; -1 for none."},
     {"toy", "hang", SIM_KEY_BOOL, "false", FALSE, 0, 0, NULL, "Wait for a cancel that may never come."},
     {"toy", "delay_us", SIM_KEY_INT, "0", FALSE, 0, 1e7, NULL, "Time on the wall that a run takes."},
     {"toy", "tables", SIM_KEY_BOOL, "true", FALSE, 0, 0, NULL, "Record tables beside the metrics."},
@@ -94,6 +96,7 @@ toy_run(const SimRunInput *input, SimRecord *record, GError **error)
 {
     gint64 cpus = sim_config_int(input->config, "toy", "cpus");
     gint64 fail_from = sim_config_int(input->config, "toy", "fail_from");
+    gint64 drift_from = sim_config_int(input->config, "toy", "drift_from");
     double cost = sim_config_real(input->config, "toy", "cost"), noise;
     SimRng rng;
 
@@ -115,6 +118,8 @@ toy_run(const SimRunInput *input, SimRecord *record, GError **error)
     sim_record_add_metric(record, "throughput_ops_per_s", 1e9 * (double) cpus / (cost + (double) cpus) * noise);
     sim_record_add_metric(record, "lock_share_percent", 100 * (double) cpus / (cost + (double) cpus));
     sim_record_add_metric(record, "elapsed_s", (cost + (double) cpus) / noise);
+    if (drift_from >= 0)
+        sim_record_add_metric(record, "is_settled", input->replication < drift_from);
     if (sim_config_bool(input->config, "toy", "tables")) {
         put_locks(record, input->config, &rng, cpus);
         put_series(record, &rng, (guint) sim_config_int(input->config, "toy", "nodes"));
@@ -136,5 +141,6 @@ const SimExperiment toy_experiment = {.program = "toy",
                                       .version = "1.0",
                                       .schema = &toy_schema,
                                       .starts = toy_starts,
+                                      .trust_metric = "is_settled",
                                       .check = toy_check,
                                       .run = toy_run};
