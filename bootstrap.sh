@@ -10,9 +10,12 @@ cd "$(dirname "$0")"
 
 packages="gcc libc6-dev meson ninja-build pkgconf libglib2.0-dev libgsl-dev libsqlite3-dev zlib1g-dev libzstd-dev gnuplot-nox fonts-dejavu-core python3"
 
+# A cluster of one node and a browser for the tests that need them; without them these tests are skipped.
+test_packages="slurm-wlm munge chromium"
+
 install_packages() {
     missing=""
-    for package in $packages; do
+    for package in "$@"; do
         [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || missing="$missing $package"
     done
     [ -n "$missing" ] || return 0
@@ -50,7 +53,10 @@ run_demo() {
     echo "Charts: results/mmap1-spr224/charts/ and results/hackbench-spr224/charts/"
 }
 
-install_packages
+# shellcheck disable=SC2086 # lists of words
+install_packages $packages
+# shellcheck disable=SC2086
+[ "${1:-build}" != test ] || install_packages $test_packages || echo "Some tests will be skipped: $test_packages"
 build
 case "${1:-build}" in
     build) echo "Built build/models/slubsim" ;;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # What lines.gp and scaling.gp share. DATA blocks: the axis (x, label); for each panel N lines (x, mean, low, high), each
 # headed by its name; for each panel its name. Draws OUT.svg and OUT.png. Expects the arguments in variables and HERE.
+N_KEYS = N + IDEAL_FROM
 load HERE . "/panels.gp"
 set offsets 0, 0, graph 0.05, 0
 array PANEL[N_PANELS]

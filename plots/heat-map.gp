@@ -15,10 +15,10 @@ set yrange [-N_ROWS - 0.5:-0.5]
 set xtics rotate by -35 noenhanced
 set ytics noenhanced
 unset grid
-set lmargin at screen 300.0 / (420 + 110 * N_COLUMNS); set bmargin at screen 150.0 / (260 + 34 * N_ROWS)
-set rmargin at screen 1 - 110.0 / (420 + 110 * N_COLUMNS); set tmargin at screen 1 - 70.0 / (260 + 34 * N_ROWS)
+set lmargin at screen 400.0 / (520 + 110 * N_COLUMNS); set bmargin at screen 150.0 / (260 + 34 * N_ROWS)
+set rmargin at screen 1 - 110.0 / (520 + 110 * N_COLUMNS); set tmargin at screen 1 - 70.0 / (260 + 34 * N_ROWS)
 set style fill solid border linecolor rgb "#404040"
-WIDTH = 420 + 110 * N_COLUMNS
+WIDTH = 520 + 110 * N_COLUMNS
 HEIGHT = 260 + 34 * N_ROWS
 
 do for [format in "svg png"] {

@@ -5,6 +5,7 @@
 DATA = ARG1; OUT = ARG2; TITLE = ARG3; NOTE = ARG4; XLABEL = ARG5; YLABEL = ARG6; N_PANELS = int(ARG7); N = int(ARG8)
 HERE = "."
 do for [i = 1:strlen(ARG0)] { if (ARG0[i:i] eq "/") { HERE = ARG0[1:i] } }
+N_KEYS = N
 load HERE . "/panels.gp"
 array PANEL[N_PANELS]
 do for [p = 0:N_PANELS - 1] {

@@ -9,7 +9,7 @@ load HERE . "/style.gp"
 set title TITLE . "\n" . NOTE noenhanced
 set ylabel YLABEL noenhanced
 set xtics rotate by -35 noenhanced font ',11'
-set lmargin at screen 0.1; set bmargin at screen 0.33; set rmargin at screen 0.95; set tmargin at screen 0.82
+set lmargin at screen 0.1; set bmargin at screen 0.3; set rmargin at screen 0.95; set tmargin at screen 0.80
 set xrange [-0.7:N_PLACES - 1.3]
 set yrange [0:*]
 set offsets 0, 0, graph 0.08, 0
@@ -19,7 +19,7 @@ array HATCH[4] = [1, 3, 4, 0]
 PLOT = "plot DATA index 0 using 1:(0):xtic(2) every ::1 with points pointtype 0 notitle"
 do for [k = 1:words(KINDS)] {
     KIND = int(word(KINDS, k))
-    PLOT = PLOT . sprintf(", DATA index %d using 1:2:(column(1) - 0.4):(column(1) + 0.4):2:3 every ::1 with boxxyerror fillstyle pattern %d border rgb 'black' linecolor rgb '%s' dashtype solid title columnheader(1)", k, HATCH[KIND], SHADE[KIND])
+    PLOT = PLOT . sprintf(", DATA index %d using 1:2:(column(1) - 0.4):(column(1) + 0.4):2:3 with boxxyerror fillstyle pattern %d border rgb 'black' linecolor rgb '%s' dashtype solid title columnheader(1)", k, HATCH[KIND], SHADE[KIND])
     if (KIND > 1) { PLOT = PLOT . sprintf(", DATA index %d using 1:4:(0):(column(5) - column(4)) every ::1 with vectors arrowstyle 1 notitle, DATA index %d using 1:(column(5) > column(2) ? column(5) : column(2)):6 every ::1 with labels offset 0, 0.8 noenhanced notitle", k, k) }
 }
 WIDTH = N_PLACES * 50 > 900 ? N_PLACES * 50 : 900

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#define MAX_LABEL 44 /* characters */
+
 int
 sim_chart_column(const SimTable *table, const char *column, GError **error)
 {
@@ -78,6 +80,21 @@ sim_chart_rows_axis_value(const SimChartRows *rows, guint row)
     return rows->axis >= 0 ? sim_table_cell(rows->table, row, (guint) rows->axis) : "";
 }
 
+gboolean
+sim_chart_rows_is_picked(const SimChartRows *rows, guint row, const GArray *choices, const GArray *places)
+{
+    guint choice, place;
+    gboolean has_choice = FALSE, has_place = FALSE;
+
+    if (!locate(rows, row, &choice, &place))
+        return FALSE;
+    for (guint i = 0; i < choices->len; i++)
+        has_choice |= g_array_index(choices, guint, i) == choice;
+    for (guint i = 0; i < places->len; i++)
+        has_place |= g_array_index(places, guint, i) == place;
+    return has_choice && has_place;
+}
+
 char *
 sim_chart_rows_label(const SimChartRows *rows, guint row, gboolean with_axis)
 {
@@ -87,11 +104,8 @@ sim_chart_rows_label(const SimChartRows *rows, guint row, gboolean with_axis)
     if (rows->grid != NULL && locate(rows, row, &choice, &place)) {
         const SimGridPlace *at = sim_grid_place(rows->grid, place);
         const char *words = with_axis ? at->label : at->rest;
-        return g_strdup_printf("%s%s%s", sim_grid_choice(rows->grid, choice)->label,
-                               *words == '\0' ? ""
-                               : with_axis    ? " at "
-                                              : ", ",
-                               words);
+        g_autofree char *name = sim_grid_short_label(rows->grid, choice);
+        return g_strdup_printf("%s%s%s", name, *words == '\0' ? "" : with_axis ? " at " : ", ", words);
     }
     label = g_string_new(rows->variant >= 0 ? sim_table_cell(rows->table, row, (guint) rows->variant) : "");
     if (with_axis && rows->axis >= 0)
@@ -149,6 +163,18 @@ sim_chart_put_text(SimChartDrawing *drawing, const char *text, char after)
             g_string_append_c(drawing->data, *c == '\t' || *c == '\n' || *c == '\r' ? ' ' : *c);
     }
     g_string_append_c(drawing->data, after);
+}
+
+void
+sim_chart_put_label(SimChartDrawing *drawing, const char *text, char after)
+{
+    g_autofree char *cut = NULL, *label = NULL;
+
+    if (g_utf8_strlen(text, -1) > MAX_LABEL) {
+        cut = g_utf8_substring(text, 0, MAX_LABEL - 1);
+        label = g_strconcat(cut, "…", NULL);
+    }
+    sim_chart_put_text(drawing, label != NULL ? label : text, after);
 }
 
 void

@@ -69,11 +69,11 @@ forest_add(Forest *forest, guint place, guint choice)
     const char *words = finding->difference.verdict == SIM_VERDICT_METASTABLE ? " (metastable)"
                         : is_drawn                                            ? ""
                                                                               : " (no figure)";
-    g_autofree char *label = g_strdup_printf("%s%s", sim_grid_choice(forest->grid, choice)->label, words);
+    g_autofree char *name = sim_grid_short_label(forest->grid, choice), *label = g_strconcat(name, words, NULL);
 
     forest->n_rows++;
     sim_chart_put_real(&labels, -(double) forest->n_rows, '\t');
-    sim_chart_put_text(&labels, label, '\n');
+    sim_chart_put_label(&labels, label, '\n');
     if (!is_drawn)
         return;
     forest->n_cut += share - half < -forest->edge || share + half > forest->edge;
@@ -91,7 +91,7 @@ forest_add_heading(Forest *forest, const char *text)
 
     forest->n_rows++;
     sim_chart_put_real(&labels, -(double) forest->n_rows, '\t');
-    sim_chart_put_text(&labels, heading, '\n');
+    sim_chart_put_label(&labels, heading, '\n');
 }
 
 static void
@@ -235,7 +235,7 @@ put_chain_labels(SimChartDrawing *drawing, const SimGrid *grid, const GArray *pl
             g_autofree char *label =
                 i == 0 ? g_strdup_printf("%s: %s", place, choice->label) : g_strdup(choice->last_change);
             sim_chart_put_real(drawing, x, '\t');
-            sim_chart_put_text(drawing, label, '\n');
+            sim_chart_put_label(drawing, label, '\n');
         }
     }
     sim_chart_end_block(drawing);
@@ -309,8 +309,9 @@ sim_chart_prepare_heat_map(SimChartSource *source, const SimChartSpec *spec, Sim
             sim_chart_put_real(drawing, -(double) c, '\t');
             sim_chart_put_real(drawing, has ? share : 0, '\t');
             sim_chart_put_text(drawing, text, '\t');
-            sim_chart_put_text(drawing, sim_grid_place(grid, p)->label, '\t');
-            sim_chart_put_text(drawing, sim_grid_choice(grid, c)->label, '\n');
+            sim_chart_put_label(drawing, sim_grid_place(grid, p)->label, '\t');
+            g_autofree char *name = sim_grid_short_label(grid, c);
+            sim_chart_put_label(drawing, name, '\n');
         }
     }
     sim_chart_end_block(drawing);

@@ -171,7 +171,8 @@ curves_put(SimChartDrawing *drawing, const Curves *curves, const SimGrid *grid)
     for (guint i = 0; i < curves->series->len; i++) {
         const GArray *series = curves->series->pdata[i];
         guint choice = g_array_index(curves->choices, guint, i % curves->choices->len);
-        sim_chart_put_text(drawing, sim_grid_choice(grid, choice)->label, '\t');
+        g_autofree char *name = sim_grid_short_label(grid, choice);
+        sim_chart_put_label(drawing, name, '\t');
         g_string_append(drawing->data, "mean\tlow\thigh\n");
         for (guint s = 0; s < series->len; s++) {
             const Sample *sample = &g_array_index(series, Sample, s);
@@ -185,7 +186,7 @@ curves_put(SimChartDrawing *drawing, const Curves *curves, const SimGrid *grid)
     }
     /* Panels are named by blocks of their own: the first word of a block names a line. */
     for (guint panel = 0; panel < curves->panels.list->len; panel++) {
-        sim_chart_put_text(drawing, curves->panels.list->pdata[panel], '\n');
+        sim_chart_put_label(drawing, curves->panels.list->pdata[panel], '\n');
         g_string_append(drawing->data, "0\n");
         sim_chart_end_block(drawing);
     }
@@ -298,7 +299,7 @@ put_marks(SimChartDrawing *drawing, GArray *marks, const char *place, double cos
 {
     double best = -INFINITY;
 
-    sim_chart_put_text(drawing, place, '\t');
+    sim_chart_put_label(drawing, place, '\t');
     g_string_append(drawing->data, "cost_low\tcost_high\tgain\tgain_low\tgain_high\tnumber\n");
     for (guint i = 0; i < marks->len; i++)
         put_mark(drawing, &g_array_index(marks, Mark, i), cost_unit, gain_unit);
@@ -355,7 +356,7 @@ sim_chart_prepare_pareto(SimChartSource *source, const SimChartSpec *spec, SimCh
     for (guint i = 0; i < choices->len; i++) {
         g_autofree char *label =
             g_strdup_printf("%u %s", i + 1, sim_grid_choice(findings->grid, g_array_index(choices, guint, i))->label);
-        sim_chart_put_text(drawing, label, '\n');
+        sim_chart_put_label(drawing, label, '\n');
         g_string_append(drawing->data, "0\n");
         sim_chart_end_block(drawing);
     }

@@ -78,6 +78,8 @@ guint sim_chart_names_add(SimChartNames *names, const char *name);
 /* FALSE when the name has no number. */
 gboolean sim_chart_names_find(const SimChartNames *names, const char *name, guint *ret_number);
 
+/* Whether a row of a study belongs to one of these choices at one of these places. */
+gboolean sim_chart_rows_is_picked(const SimChartRows *rows, guint row, const GArray *choices, const GArray *places);
 /* Which choices and places of a grid are drawn when not all have room: those of the headline (sim-grid.h), and the
  * default places, evenly from the first to the last. Arrays of guint; caller unrefs. */
 GArray *sim_chart_pick_choices(const SimGrid *grid, guint n_most);
@@ -88,6 +90,8 @@ char *sim_chart_grid_note(const SimGrid *grid, guint n_choices, guint n_places);
 /* Data files are blocks split by two blank lines; a block is a header and rows, cells split by tabs. gnuplot reads
  * double quotes and line ends in cells as syntax, so texts lose theirs. */
 void sim_chart_put_text(SimChartDrawing *drawing, const char *text, char after);
+/* The same, cut to what a key or an axis has room for: gnuplot gives up on longer ones. */
+void sim_chart_put_label(SimChartDrawing *drawing, const char *text, char after);
 void sim_chart_put_real(SimChartDrawing *drawing, double value, char after);
 void sim_chart_end_block(SimChartDrawing *drawing);
 void sim_chart_add_arg(SimChartDrawing *drawing, const char *format, ...) G_GNUC_PRINTF(2, 3);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define SERIES "series"
-#define MAX_SERIES_CELLS 64 /* more than a chart over time can pick from in sensible time */
+#define MAX_SERIES_CELLS 12 /* charts over time show six points, which say little of a large study */
 
 void
 sim_chart_source_free(SimChartSource *source)

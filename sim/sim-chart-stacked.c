@@ -11,6 +11,8 @@
 
 /* More bars than this have no room for their labels. */
 #define MAX_BARS 40
+#define MAX_BAR_CHOICES 5 /* of a study with more points than that */
+#define MAX_BAR_PLACES 3
 
 typedef struct {
     SimChartRows rows;
@@ -43,6 +45,25 @@ add_bars(SimChartNames *bars, const SimChartRows *runs, const char *axis_value)
     }
 }
 
+/* Of a study, bars of those settings and places that an answer speaks of; the others only when all have room. */
+static void
+choose_bars_of_grid(Stack *stack, const SimChartRows *runs)
+{
+    g_autoptr(GArray) choices = sim_chart_pick_choices(runs->grid, MAX_BAR_CHOICES);
+    g_autoptr(GArray) places = sim_chart_pick_places(runs->grid, MAX_BAR_PLACES);
+
+    for (guint p = 0; p < places->len; p++) {
+        g_autoptr(GArray) one = g_array_new(FALSE, FALSE, sizeof(guint));
+        g_array_append_val(one, g_array_index(places, guint, p));
+        for (guint row = 0; row < sim_table_n_rows(runs->table); row++) {
+            g_autofree char *label = sim_chart_rows_label(runs, row, TRUE);
+            if (sim_chart_rows_is_picked(runs, row, choices, one))
+                sim_chart_names_add(&stack->bars, label);
+        }
+    }
+    stack->note = sim_chart_grid_note(runs->grid, choices->len, places->len);
+}
+
 /* One bar a point while there is room, else those of the last axis value. Points and runs are taken from metrics.tsv,
  * which has a row for each run: a run that recorded nothing in the table at hand counts as 0, not as absent. */
 static void
@@ -56,7 +77,11 @@ choose_bars(Stack *stack, const SimChartSource *source, const SimTable *metrics)
     stack->rows.shows_start = runs.shows_start;
     add_bars(&stack->bars, &runs, NULL);
     n_all = stack->bars.list->len;
-    if (n_all > MAX_BARS && runs.axis >= 0) {
+    if (n_all > MAX_BARS / 2 && runs.grid != NULL) {
+        sim_chart_names_clear(&stack->bars);
+        sim_chart_names_init(&stack->bars);
+        choose_bars_of_grid(stack, &runs);
+    } else if (n_all > MAX_BARS && runs.axis >= 0) {
         last_value = sim_chart_rows_axis_value(&runs, sim_table_n_rows(metrics) - 1);
         sim_chart_names_clear(&stack->bars);
         sim_chart_names_init(&stack->bars);
@@ -71,6 +96,8 @@ choose_bars(Stack *stack, const SimChartSource *source, const SimTable *metrics)
             g_array_index(stack->n_runs, guint, bar)++;
     }
     g_array_set_size(stack->n_runs, n_shown);
+    if (stack->note != NULL)
+        return;
     stack->note = g_strdup_printf("mean of the replications; %u of %u points%s%s%s%s", n_shown, n_all,
                                   last_value != NULL ? ", at " : "", last_value != NULL ? source->axis : "",
                                   last_value != NULL ? " = " : "", last_value != NULL ? last_value : "");
@@ -187,7 +214,7 @@ put_bar(SimChartDrawing *drawing, const Stack *stack, guint bar, const GArray *n
 {
     double others = 0;
 
-    sim_chart_put_text(drawing, stack->bars.list->pdata[bar], '\t');
+    sim_chart_put_label(drawing, stack->bars.list->pdata[bar], '\t');
     for (guint part = 0, c = 0; part < stack->parts.list->len; part++) {
         double value = value_at(stack, bar, part);
         if (c < named->len && g_array_index(named, guint, c) == part) {
@@ -214,7 +241,7 @@ put_bars(SimChartDrawing *drawing, const Stack *stack)
     g_string_append(drawing->data, "point\t");
     for (guint c = 0; c < named->len; c++) {
         guint part = g_array_index(named, guint, c);
-        sim_chart_put_text(drawing, stack->parts.list->pdata[part], '\t');
+        sim_chart_put_label(drawing, stack->parts.list->pdata[part], '\t');
         g_string_append_printf(colours, "%s%u", c > 0 ? " " : "", part + 1);
     }
     if (n_others > 0) {

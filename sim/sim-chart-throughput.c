@@ -9,7 +9,8 @@
 #define MIN_VALUES_FOR_LINES 5
 #define LOG_AXIS_RATIO 16.0 /* largest to smallest axis value from which a logarithmic axis serves better */
 #define GROUP_WIDTH 0.8
-#define MAX_TICS 16 /* labels that have room along the axis */
+#define MAX_SERIES_OF_STUDY 8 /* beyond which only the kinds made for sweeps are of use */
+#define MAX_TICS 16           /* labels that have room along the axis */
 
 typedef struct {
     SimChartRows rows;
@@ -104,7 +105,7 @@ put_series(SimChartDrawing *drawing, const Layout *layout, guint series, guint m
 
     if (half_width < 0)
         return FALSE;
-    sim_chart_put_text(drawing, layout->series.list->pdata[series], '\t');
+    sim_chart_put_label(drawing, layout->series.list->pdata[series], '\t');
     g_string_append(drawing->data, "label\tmean\n");
     for (guint row = 0; row < sim_table_n_rows(summary); row++) {
         g_autofree char *label = sim_chart_rows_label(&layout->rows, row, FALSE);
@@ -121,7 +122,7 @@ put_series(SimChartDrawing *drawing, const Layout *layout, guint series, guint m
             return FALSE;
         x = layout_x(layout, series, value);
         sim_chart_put_real(drawing, x, '\t');
-        sim_chart_put_text(drawing, axis_value, '\t');
+        sim_chart_put_label(drawing, axis_value, '\t');
         sim_chart_put_real(drawing, m / layout->divisor, '\n');
         if (isfinite(m) && isfinite(h))
             g_array_append_vals(intervals, (const double[]){x, m, m - h, m + h}, 4);
@@ -266,6 +267,10 @@ sim_chart_prepare_throughput(SimChartSource *source, const SimChartSpec *spec, S
     metric = spec->metric != NULL ? spec->metric : sim_table_cell(summary, 0, (guint) column);
     y_label = sim_chart_scale(metric, largest_mean(summary, (guint) column, metric), &layout.divisor);
     style = layout_init(&layout, summary, source, (guint) column, metric);
+    if (layout.rows.grid != NULL && layout.series.list->len > MAX_SERIES_OF_STUDY && !spec->is_asked_for) {
+        layout_clear(&layout);
+        return FALSE;
+    }
     if (layout.series.list->len == 0)
         fail_no_metric(summary, (guint) column, metric, &inner);
     put_axis(drawing, source, &layout);

@@ -80,7 +80,7 @@ put_curve(SimChartDrawing *drawing, const char *name, const GArray *buckets)
     }
     any = rows->len > 0;
     if (any) {
-        sim_chart_put_text(drawing, name, '\t');
+        sim_chart_put_label(drawing, name, '\t');
         g_string_append_printf(drawing->data, "share_longer\n%s", rows->str);
         sim_chart_end_block(drawing);
     }

@@ -210,7 +210,7 @@ make_chart(SimChartSource *source, const SimChartSpec *spec, const Studio *studi
         g_prefix_error(&inner, "chart %s: ", spec->name);
         ok = FALSE;
     } else if (spec->is_asked_for) {
-        g_set_error(&inner, SIM_ERROR, SIM_ERROR_MODEL, "chart %s: the runs left nothing to draw in %s", spec->name,
+        g_set_error(&inner, SIM_ERROR, SIM_ERROR_MODEL, "chart %s: the runs left nothing to draw in %s.tsv", spec->name,
                     kind->table);
         ok = FALSE;
     }

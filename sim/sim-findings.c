@@ -18,16 +18,6 @@ sim_findings_free(SimFindings *findings)
     g_free(findings);
 }
 
-/* Runs of a cell; NULL without an error when there is no such cell. */
-static gboolean
-read_cell(const SimGrid *grid, guint place, guint choice, SimCellRuns **ret_runs, GError **error)
-{
-    int cell = sim_grid_cell(grid, place, choice);
-
-    *ret_runs = cell >= 0 ? sim_source_read(grid->source, (guint) cell, error) : NULL;
-    return cell < 0 || *ret_runs != NULL;
-}
-
 static void
 fill_mean(const SimCellRuns *runs, guint metric, double confidence, SimFinding *finding)
 {
@@ -50,32 +40,31 @@ difference_of(const SimCellRuns *base, const SimCellRuns *runs, guint metric, do
                      : sim_difference_welch((double *) a->data, a->len, (double *) b->data, b->len, confidence);
 }
 
-/* All choices of one place, for each metric one array. */
+/* All choices of one place. */
 static gboolean
-fill_place(SimFindings *findings, guint place, const int *metrics, GArray *const *into, guint n_metrics, GError **error)
+fill_place(const SimGrid *grid, guint place, const char *metric, GArray *findings, GError **error)
 {
-    const SimGrid *grid = findings->grid;
+    SimFinding *first = &g_array_index(findings, SimFinding, place * grid->choices->len);
     g_autoptr(SimCellRuns) base = NULL;
+    guint column;
 
-    if (!read_cell(grid, place, 0, &base, error))
+    if (!sim_grid_read(grid, place, 0, metric, &base, &column, error))
         return FALSE;
     for (guint choice = 0; choice < grid->choices->len; choice++) {
+        SimFinding *finding = first + choice;
         g_autoptr(SimCellRuns) runs = NULL;
-        if (!read_cell(grid, place, choice, &runs, error))
+        if (!sim_grid_read(grid, place, choice, metric, &runs, &column, error))
             return FALSE;
-        for (guint m = 0; m < n_metrics && runs != NULL; m++) {
-            guint first = place * grid->choices->len;
-            SimFinding *finding = &g_array_index(into[m], SimFinding, first + choice);
-            const SimFinding *base_finding = &g_array_index(into[m], SimFinding, first);
-            fill_mean(runs, (guint) metrics[m], grid->confidence, finding);
-            finding->is_there &= base != NULL && base_finding->is_there;
-            if (choice == 0 || !finding->is_there)
-                continue;
-            finding->base_branches = base_finding->branches;
-            finding->difference = difference_of(base, runs, (guint) metrics[m], grid->confidence);
-            if (finding->branches.is_split || finding->base_branches.is_split)
-                finding->difference.verdict = SIM_VERDICT_METASTABLE;
-        }
+        if (runs == NULL)
+            continue;
+        fill_mean(runs, column, grid->confidence, finding);
+        finding->is_there &= base != NULL && first->is_there;
+        if (choice == 0 || !finding->is_there)
+            continue;
+        finding->base_branches = first->branches;
+        finding->difference = difference_of(base, runs, column, grid->confidence);
+        if (finding->branches.is_split || finding->base_branches.is_split)
+            finding->difference.verdict = SIM_VERDICT_METASTABLE;
     }
     return TRUE;
 }
@@ -118,50 +107,49 @@ note_starts(const SimGrid *grid, GArray *findings)
     }
 }
 
+/* NULL on error. */
+static GArray *
+find(const SimGrid *grid, const char *metric, SimControl control, guint *ret_n_compared, GError **error)
+{
+    g_autoptr(GArray) findings = g_array_new(FALSE, TRUE, sizeof(SimFinding));
+
+    g_array_set_size(findings, grid->places->len * grid->choices->len);
+    for (guint place = 0; place < grid->places->len; place++)
+        if (!fill_place(grid, place, metric, findings, error))
+            return NULL;
+    *ret_n_compared = judge(grid, findings, metric, control);
+    note_starts(grid, findings);
+    return g_steal_pointer(&findings);
+}
+
 SimFindings *
 sim_findings_new(const SimGrid *grid, SimControl control, GError **error)
 {
     g_autoptr(SimFindings) findings = g_new0(SimFindings, 1);
-    guint n_metrics = grid->cost != NULL ? 2 : 1, n = grid->places->len * grid->choices->len;
-    int metrics[2] = {0};
-    GArray *into[2];
 
     findings->grid = grid;
     findings->control = control;
-    findings->gain = into[0] = g_array_new(FALSE, TRUE, sizeof(SimFinding));
-    g_array_set_size(findings->gain, n);
-    metrics[0] = sim_source_find_metric(grid->source, grid->gain, error);
     if (grid->cost != NULL) {
-        findings->cost = into[1] = g_array_new(FALSE, TRUE, sizeof(SimFinding));
-        g_array_set_size(findings->cost, n);
-        metrics[1] = sim_source_find_metric(grid->source, grid->cost, error);
-    }
-    if (metrics[0] < 0 || metrics[1] < 0)
-        return NULL;
-    for (guint place = 0; place < grid->places->len; place++)
-        if (!fill_place(findings, place, metrics, into, n_metrics, error))
+        findings->cost = find(grid, grid->cost, control, &findings->n_compared, error);
+        if (findings->cost == NULL)
             return NULL;
-    findings->n_compared = judge(grid, findings->gain, grid->gain, control);
-    note_starts(grid, findings->gain);
-    if (findings->cost != NULL) {
-        judge(grid, findings->cost, grid->cost, control);
-        note_starts(grid, findings->cost);
     }
-    return g_steal_pointer(&findings);
+    findings->gain = find(grid, grid->gain, control, &findings->n_compared, error);
+    return findings->gain != NULL ? g_steal_pointer(&findings) : NULL;
 }
 
 gboolean
 sim_grid_mean(const SimGrid *grid, guint place, guint choice, const char *metric, double *ret_mean,
               double *ret_half_width, GError **error)
 {
-    int index = sim_source_find_metric(grid->source, metric, error);
     g_autoptr(SimCellRuns) runs = NULL;
     SimFinding finding = {.mean = NAN, .half_width = NAN};
+    guint column;
 
-    if (index < 0 || !read_cell(grid, place, choice, &runs, error))
+    if (!sim_grid_read(grid, place, choice, metric, &runs, &column, error))
         return FALSE;
     if (runs != NULL)
-        fill_mean(runs, (guint) index, grid->confidence, &finding);
+        fill_mean(runs, column, grid->confidence, &finding);
     *ret_mean = finding.mean;
     *ret_half_width = finding.half_width;
     return TRUE;
@@ -171,14 +159,15 @@ gboolean
 sim_grid_difference(const SimGrid *grid, guint place, guint a, guint b, const char *metric,
                     SimDifference *ret_difference, gboolean *ret_is_there, GError **error)
 {
-    int index = sim_source_find_metric(grid->source, metric, error);
     g_autoptr(SimCellRuns) of_a = NULL, of_b = NULL;
+    guint column;
 
-    if (index < 0 || !read_cell(grid, place, a, &of_a, error) || !read_cell(grid, place, b, &of_b, error))
+    if (!sim_grid_read(grid, place, a, metric, &of_a, &column, error) ||
+        !sim_grid_read(grid, place, b, metric, &of_b, &column, error))
         return FALSE;
     *ret_is_there = of_a != NULL && of_b != NULL && of_a->n_runs > 0 && of_b->n_runs > 0;
     if (*ret_is_there)
-        *ret_difference = difference_of(of_a, of_b, (guint) index, grid->confidence);
+        *ret_difference = difference_of(of_a, of_b, column, grid->confidence);
     return TRUE;
 }
 

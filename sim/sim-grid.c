@@ -346,6 +346,7 @@ static gboolean
 choose_metrics(SimGrid *grid, GKeyFile *scenario, GError **error)
 {
     const char *const *metrics = sim_source_metrics(grid->source);
+    int metric, less;
 
     grid->gain = scenario_value(scenario, "gain");
     grid->cost = scenario_value(scenario, "cost");
@@ -354,8 +355,8 @@ choose_metrics(SimGrid *grid, GKeyFile *scenario, GError **error)
     for (guint i = 0; grid->cost == NULL && metrics[i] != NULL; i++)
         if (g_str_has_suffix(metrics[i], "_bytes") && !g_str_equal(metrics[i], grid->gain))
             grid->cost = g_strdup(metrics[i]);
-    return sim_source_find_metric(grid->source, grid->gain, error) >= 0 &&
-           (grid->cost == NULL || sim_source_find_metric(grid->source, grid->cost, error) >= 0);
+    return sim_grid_find_metric(grid, grid->gain, &metric, &less, error) &&
+           (grid->cost == NULL || sim_grid_find_metric(grid, grid->cost, &metric, &less, error));
 }
 
 SimGrid *
@@ -392,6 +393,41 @@ int
 sim_grid_cell(const SimGrid *grid, guint place, guint choice)
 {
     return g_array_index(grid->cells, gint, place * grid->choices->len + choice);
+}
+
+gboolean
+sim_grid_find_metric(const SimGrid *grid, const char *metric, int *ret_metric, int *ret_less, GError **error)
+{
+    g_auto(GStrv) words = g_strsplit(metric, " - ", 2);
+    int first = sim_source_find_metric(grid->source, words[0], error);
+    int second = first >= 0 && words[1] != NULL ? sim_source_find_metric(grid->source, words[1], error) : -1;
+
+    if (first < 0 || (words[1] != NULL && second < 0))
+        return FALSE;
+    *ret_metric = first;
+    *ret_less = second;
+    return TRUE;
+}
+
+gboolean
+sim_grid_read(const SimGrid *grid, guint place, guint choice, const char *metric, SimCellRuns **ret_runs,
+              guint *ret_metric, GError **error)
+{
+    int cell = sim_grid_cell(grid, place, choice), first, less;
+    g_autoptr(SimCellRuns) runs = NULL;
+
+    if (!sim_grid_find_metric(grid, metric, &first, &less, error))
+        return FALSE;
+    if (cell >= 0 && (runs = sim_source_read(grid->source, (guint) cell, error)) == NULL)
+        return FALSE;
+    for (gsize r = 0; runs != NULL && less >= 0 && r < runs->n_runs; r++) {
+        gsize to = r * runs->n_metrics + (guint) first, from = r * runs->n_metrics + (guint) less;
+        runs->values[to] -= runs->values[from];
+        runs->has[to] = runs->has[to] && runs->has[from];
+    }
+    *ret_runs = g_steal_pointer(&runs);
+    *ret_metric = (guint) first;
+    return TRUE;
 }
 
 gboolean

@@ -30,7 +30,7 @@ typedef struct {
     GPtrArray *places;  /* SimGridPlace */
     guint n_settings;   /* that move by themselves */
     char *x_label;      /* "CPUs" or the axis' key; "" without an x axis */
-    char *gain, *cost;  /* metrics; cost is NULL when there is none */
+    char *gain, *cost;  /* metrics, or differences of two ("A - B"); cost is NULL when there is none */
     double confidence;
     /* Of the maker: */
     SimSource *source;
@@ -60,6 +60,13 @@ sim_grid_place(const SimGrid *grid, guint place)
 
 /* Cell of the source, -1 when the plan has no such point. */
 int sim_grid_cell(const SimGrid *grid, guint place, guint choice);
+
+/* Looks up a metric, or the difference of two ("A - B"): *ret_less is -1 for one alone. UNKNOWN_KEY. */
+gboolean sim_grid_find_metric(const SimGrid *grid, const char *metric, int *ret_metric, int *ret_less, GError **error);
+/* The runs of a cell, in which column *ret_metric holds the metric asked for; *ret_runs is NULL when the plan has no
+ * such point. Caller frees. */
+gboolean sim_grid_read(const SimGrid *grid, guint place, guint choice, const char *metric, SimCellRuns **ret_runs,
+                       guint *ret_metric, GError **error);
 
 /* The choice and place of a row that names its variant, axis values (in the order of the source's axes) and start.
  * FALSE when there is none. */

@@ -31,9 +31,9 @@ put_element(GString *out, const char *element, const char *text)
 /* ---- tables */
 
 static void
-begin_table(GString *out, const char *caption, const char *const *columns)
+begin_table(GString *out, const char *style, const char *caption, const char *const *columns)
 {
-    g_string_append(out, "<div class=\"scroll\"><table>");
+    g_string_append_printf(out, "<div class=\"%s\"><table>", style);
     put_element(out, "caption", caption);
     g_string_append(out, "<thead><tr>");
     for (; *columns != NULL; columns++) {
@@ -116,7 +116,7 @@ put_answer(GString *out, const SimReportPart *part)
     }
     g_ptr_array_add(columns, g_strdup("at all places"));
     g_ptr_array_add(columns, NULL);
-    begin_table(out, caption, (const char *const *) columns->pdata);
+    begin_table(out, "scroll answer", caption, (const char *const *) columns->pdata);
     for (guint i = 0; i < choices->len; i++) {
         guint choice = g_array_index(choices, guint, i);
         g_autofree char *count = sim_report_count(part, choice), *label = sim_grid_short_label(part->grid, choice);
@@ -196,7 +196,8 @@ put_comparisons(GString *out, const SimReportPart *part)
     g_ptr_array_add(columns, (gpointer) "runs");
     g_ptr_array_add(columns, (gpointer) "note");
     g_ptr_array_add(columns, NULL);
-    begin_table(out, "Every setting at every place, against the base there", (const char *const *) columns->pdata);
+    begin_table(out, "scroll", "Every setting at every place, against the base there",
+                (const char *const *) columns->pdata);
     for (guint place = 0; place < part->grid->places->len; place++)
         for (guint choice = 1; choice < part->grid->choices->len; choice++)
             if (sim_grid_cell(part->grid, place, choice) >= 0)
@@ -223,7 +224,7 @@ put_published(GString *out, const SimReportPart *part)
     int start = sim_table_find_column(table, "start"), variant = sim_table_find_column(table, "variant");
 
     put_element(out, "p", summary);
-    begin_table(out, "Published and simulated", columns);
+    begin_table(out, "scroll", "Published and simulated", columns);
     for (guint row = 0; row < misses.n; row++) {
         gboolean is_outside;
         g_autofree char *words = sim_report_miss(table, row, &is_outside), *text = NULL;

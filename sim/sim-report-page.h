@@ -11,19 +11,20 @@ static const char sim_report_style[] =
     "table{border-collapse:collapse;font-size:.85rem;font-variant-numeric:tabular-nums}"
     "caption{text-align:left;font-weight:bold;padding:.3rem 0}"
     "th,td{border:1px solid #999;padding:.2rem .5rem;text-align:left;vertical-align:top}"
-    "td.n{text-align:right;white-space:nowrap}thead th{background:#eee;position:sticky;top:0}"
+    "td.n{text-align:right}.answer td{min-width:6rem}thead th{background:#eee;position:sticky;top:0}"
     "th button{all:unset;cursor:pointer;font:inherit;font-weight:bold}th button:focus-visible{outline:2px solid #000}"
     "th[aria-sort=ascending] button::after{content:' \\25B2'}th[aria-sort=descending] button::after{content:' \\25BC'}"
     ".v-better td:first-child{border-left:5px solid #0072b2}.v-worse td:first-child{border-left:5px solid #d55e00}"
     ".v-metastable td:first-child{border-left:5px double #000}"
-    ".scroll{overflow:auto;max-height:40rem}figure{margin:1.5rem 0}figcaption{font-weight:bold}"
+    ".scroll{overflow:auto;max-height:40rem}.scroll.answer{max-height:none}figure{margin:1.5rem "
+    "0}figcaption{font-weight:bold}"
     "svg{max-width:100%;height:auto}pre{background:#f4f4f4;padding:.7rem;overflow:auto;font-size:.8rem}"
     ".warn{border:2px solid #d55e00;padding:.5rem}"
     "@media print{.scroll{max-height:none;overflow:visible}button::after{content:''!important}}";
 
 /* Sorting by click: numbers by data-v where a cell has it, else texts; equal rows keep their order. With #self-test in
  * the address the page tries itself and says so in an attribute of its root: for the browser test, and for readers
- * whose browser is in doubt. */
+ * whose browser is in doubt. It waits a little, for what is against the policy is told after the page has loaded. */
 static const char sim_report_script[] =
     "'use strict';\n"
     "let faults=0;\n"
@@ -61,6 +62,6 @@ static const char sim_report_script[] =
     "${wrong} wrong, ${faults} faults`;\n"
     "  document.documentElement.dataset.selfTest=result;\n"
     "}\n"
-    "if(location.hash==='#self-test')addEventListener('load',selfTest);\n";
+    "if(location.hash==='#self-test')addEventListener('load',()=>setTimeout(selfTest,100));\n";
 
 #endif

@@ -3,3 +3,4 @@
  * several times under different meanings of GENERATION. */
 GENERATION(frozen)
 GENERATION(delayed)
+GENERATION(direct)

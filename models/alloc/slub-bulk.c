@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Bulk calls, flush and shrink: mm/slub.c 5.10 to 6.17 (slub-facts B.1). */
+/* Bulk calls, flush and shrink: mm/slub.c 5.10 to 7.1 (slub-facts B.1, B.4). */
 #include "slub-parts.h"
+#include "slub-sheaf.h"
 
-/* kmem_cache_alloc_bulk() */
 void
-slub_alloc_bulk(SlubCache *cache, MachCpu *cpu, guint n, SlabId *ret_objects)
+slub_cpu_slab_take_bulk(SlubCache *cache, MachCpu *cpu, guint n, SlabId *ret_objects)
 {
     SlubCpu *c = &cache->cpu[cpu->id];
     gboolean counts_fast = cache->system->kernel >= SLAB_KERNEL(6, 8);
     guint done = 0;
 
-    mach_spend(cpu, cpu->machine->costs.alloc_fast);
     while (done < n) {
         guint take = MIN(n - done, c->free);
 
@@ -19,14 +18,26 @@ slub_alloc_bulk(SlubCache *cache, MachCpu *cpu, guint n, SlabId *ret_objects)
             ret_objects[done + i] = c->slab;
         c->free -= take;
         done += take;
-        c->n_objects += take;
         if (counts_fast)
             c->stat[SLAB_STAT_ALLOC_FASTPATH] += take;
         mach_spend(cpu, take * cpu->machine->costs.bulk_object);
-        if (done < n) {
-            c->n_objects++;
-            ret_objects[done++] = cache->generation->alloc_slow(cache, cpu, SLUB_NO_NODE);
-        }
+        if (done < n)
+            ret_objects[done++] = cache->below->alloc_slow(cache, cpu, SLUB_NO_NODE);
+    }
+}
+
+/* kmem_cache_alloc_bulk() */
+void
+slub_alloc_bulk(SlubCache *cache, MachCpu *cpu, guint n, SlabId *ret_objects)
+{
+    mach_spend(cpu, cpu->machine->costs.alloc_fast);
+    cache->cpu[cpu->id].n_objects += n;
+    if (cache->sheaves) {
+        slub_sheaf_alloc_bulk(cache, cpu, n, ret_objects);
+    } else {
+        cache->below->take_bulk(cache, cpu, n, ret_objects);
+        if (!cache->below->has_cpu_slab)
+            slub_count_n(cache, cpu, SLAB_STAT_ALLOC_SLOWPATH, n);
     }
 }
 
@@ -83,7 +94,7 @@ detach_marking(guint n, SlabId *objects, guint *ret_n_detached)
 }
 
 void
-slub_free_bulk(SlubCache *cache, MachCpu *cpu, guint n, SlabId *objects)
+slub_give_bulk(SlubCache *cache, MachCpu *cpu, guint n, SlabId *objects)
 {
     gboolean is_marking = cache->system->kernel < SLAB_KERNEL(6, 0);
 
@@ -92,12 +103,30 @@ slub_free_bulk(SlubCache *cache, MachCpu *cpu, guint n, SlabId *objects)
         guint n_detached;
 
         n = is_marking ? detach_marking(n, objects, &n_detached) : detach_swapping(n, objects, &n_detached);
-        slub_free_objects(cache, cpu, slab, n_detached);
+        sim_private(cpu->engine, cpu->agent);
+        if (cache->below->has_cpu_slab)
+            slub_free_to(&cache->below, cache, &cache->cpu[cpu->id], cpu, slab, n_detached);
+        else
+            slub_direct_free_to_slab(cache, cpu, slab, n_detached);
     }
 }
 
 void
-slub_flush_cpu(SlubCache *cache, MachCpu *cpu)
+slub_free_bulk(SlubCache *cache, MachCpu *cpu, guint n, SlabId *objects)
+{
+    cache->cpu[cpu->id].n_objects -= n;
+    if (cache->sheaves) {
+        slub_sheaf_free_bulk(cache, cpu, n, objects);
+    } else {
+        cache->below->give_bulk(cache, cpu, n, objects);
+        if (!cache->below->has_cpu_slab)
+            slub_count_n(cache, cpu, SLAB_STAT_FREE_SLOWPATH, n);
+    }
+}
+
+/* flush_cpu_slab() */
+static void
+flush_cpu_slab(SlubCache *cache, MachCpu *cpu)
 {
     SlubCpu *c = &cache->cpu[cpu->id];
     SlabId slab = c->slab, partial = c->partial;
@@ -113,8 +142,20 @@ slub_flush_cpu(SlubCache *cache, MachCpu *cpu)
         cache->generation->put_partials(cache, cpu, partial);
 }
 
-enum
+void
+slub_flush_cpu(SlubCache *cache, MachCpu *cpu)
 {
+    if (!cache->sheaves) {
+        flush_cpu_slab(cache, cpu);
+        return;
+    }
+    slub_sheaf_flush_cpu(cache, cpu);
+    slub_sheaf_unveil(cache, cpu);
+    flush_cpu_slab(cache, cpu);
+    slub_sheaf_veil(cache, cpu);
+}
+
+enum {
     SHRINK_PROMOTE_MAX = 32,
 };
 
@@ -134,7 +175,7 @@ shrink_node(SlubCache *cache, MachCpu *cpu, guint node_id)
         guint n_free = slub_slab_free_objects(slab);
 
         next = slab->next;
-        mach_spend(cpu, cpu->machine->costs.hold_slab + slub_touch(cache, cpu, slab));
+        mach_spend(cpu, cpu->machine->costs.hold_slab + slub_touch(cpu, slab));
         if (slab->inuse == 0) {
             slab_list_remove(arena, &node->partial, id);
             slab->flags &= (guint8) ~SLAB_ON_PARTIAL;
@@ -158,13 +199,18 @@ void
 slub_shrink(SlubCache *cache, MachCpu *cpu)
 {
     const MachTopology *topology = cpu->machine->topology;
+    gboolean barns_first = cache->system->kernel >= SLAB_KERNEL(7, 1);
 
+    for (guint node = 0; cache->sheaves && barns_first && node < topology->n_nodes; node++)
+        slub_sheaf_shrink_barn(cache, cpu, node);
     for (guint node = 0; node < topology->n_nodes; node++) {
         SlabId empty;
 
         /* A node without memory has no kmem_cache_node (slab_nodes holds N_NORMAL_MEMORY only). */
         if (!topology->node_memory_bytes[node])
             continue;
+        if (cache->sheaves && !barns_first)
+            slub_sheaf_shrink_barn(cache, cpu, node);
         empty = shrink_node(cache, cpu, node);
         while (empty) {
             SlabId id = empty;

@@ -2,7 +2,8 @@
 /* Debug caches (slub_debug=FZPU): mm/slub.c 5.10 to 7.1, slub-facts B.5, costs D.4. Every operation is a slow path, and
  * none leaves anything on the CPU. How a slab is looked for is the release's own; two ways of taking one object:
  *   activate  to 6.0: the slab becomes the cpu slab for the one object, then is deactivated, list_lock twice
- *   single    from 6.1, and the idea of 2016: the object comes off a slab that stays on the node list
+ *   single    from 6.1, and the idea of 2016: the object comes off a slab that stays on the node list. Where there is
+ *             no cpu slab, slub-direct.c does this with parts of here
  * A third, also of 2016, is activate with cpu partial lists. Left out: a ctor or TYPESAFE_BY_RCU that keeps the payload
  * from being poisoned, the list of full slabs (its lock is taken), and reports. */
 #include "slub-parts.h"
@@ -18,10 +19,9 @@ object_bytes(const SlubCache *cache)
     return g->size_bytes - (g->metadata_end_bytes - g->inuse_bytes);
 }
 
-/* alloc_debug_processing(), or free_debug_processing() without its locks, of one object: check all, then poison and
- * draw the red zones anew. */
-static SimTime
-processing(const SlubCache *cache, const MachCpu *cpu)
+/* Check all, then poison and draw the red zones anew. */
+SimTime
+slub_debug_processing(const SlubCache *cache, const MachCpu *cpu)
 {
     const SlabGeometry *g = &cache->geometry;
     const MachCosts *costs = &cpu->machine->costs;
@@ -34,8 +34,8 @@ processing(const SlubCache *cache, const MachCpu *cpu)
     return (g->flags & SLAB_CONSISTENCY_CHECKS ? n * costs->check_byte : 0) + n_filled * costs->memset_byte;
 }
 
-static SimTime
-tracking(const SlubCache *cache, const MachCpu *cpu)
+SimTime
+slub_debug_tracking(const SlubCache *cache, const MachCpu *cpu)
 {
     return cache->geometry.flags & SLAB_STORE_USER ? cpu->machine->costs.debug_track : 0;
 }
@@ -64,28 +64,15 @@ slub_debug_check_slab(const SlubCache *cache, MachCpu *cpu)
         mach_spend(cpu, slab_bytes(cache, cpu) * cpu->machine->costs.check_byte);
 }
 
-/* Lets go of the cpu slab that the release's slow path has just loaded for one object. */
-static SlabId
-unload(SlubCache *cache, MachCpu *cpu, guint *ret_n_private)
-{
-    SlubCpu *c = &cache->cpu[cpu->id];
-    SlabId id = c->slab;
-
-    *ret_n_private = c->free;
-    slub_load(cache, cpu, 0, 0);
-    return id;
-}
-
 static SlabId
 activate_alloc_slow(SlubCache *cache, MachCpu *cpu, gint node)
 {
     gboolean gives_back_one_by_one = cache->system->kernel < SLAB_KERNEL(5, 12);
-    guint n_private;
-    SlabId id;
+    SlabId id = slub_generation_frozen.alloc_slow(cache, cpu, node);
+    guint n_private = cache->cpu[cpu->id].free;
 
-    slub_generation_frozen.alloc_slow(cache, cpu, node);
-    id = unload(cache, cpu, &n_private);
-    mach_spend(cpu, processing(cache, cpu) + tracking(cache, cpu));
+    slub_load(cache, cpu, 0, 0);
+    mach_spend(cpu, slub_debug_processing(cache, cpu) + slub_debug_tracking(cache, cpu));
     /* To 5.11 object by object, each under the slab's bit lock. */
     if (gives_back_one_by_one)
         mach_spend(cpu, n_private * cpu->machine->costs.slab_cas);
@@ -104,77 +91,51 @@ activate_free_slow(SlubCache *cache, MachCpu *cpu, SlabId id, guint n_objects)
     guint node = slub_slab_node(cache, id);
 
     slub_lock(cache, cpu, node, SLUB_LOCK_DEBUG_FREE);
-    mach_spend(cpu, n_objects * (processing(cache, cpu) + tracking(cache, cpu)));
+    mach_spend(cpu, n_objects * (slub_debug_processing(cache, cpu) + slub_debug_tracking(cache, cpu)));
     slub_unlock(cache, cpu, node);
     slub_generation_frozen.free_slow(cache, cpu, id, n_objects);
 }
 
-/* alloc_single_from_partial(): the slab looks to the slow path like one loaded with one object. */
-static SlabId
-single_take_partial(SlubCache *cache, MachCpu *cpu, guint node, SlubLockSite site)
-{
-    SlabId id;
-    Slab *slab;
-
-    slub_lock(cache, cpu, node, site);
-    id = cache->node[node].partial.head;
-    if (id) {
-        slab = slub_slab(cache, id);
-        slab->inuse++;
-        slab->version++;
-        mach_spend(cpu, slub_touch(cache, cpu, slab) + processing(cache, cpu));
-        if (slab->inuse == slab->objects)
-            slub_remove_partial(cache, cpu, id);
-        slub_load(cache, cpu, id, 1);
-    }
-    slub_unlock(cache, cpu, node);
-    return id;
-}
-
-/* alloc_single_from_new_slab() */
-static void
-single_add_new(SlubCache *cache, MachCpu *cpu, SlabId id, guint n_private)
+void
+slub_debug_add_new_slab(SlubCache *cache, MachCpu *cpu, SlabId id)
 {
     Slab *slab = slub_slab(cache, id);
 
-    mach_spend(cpu, processing(cache, cpu));
+    mach_spend(cpu, slub_debug_processing(cache, cpu));
     slub_lock(cache, cpu, slab->node, SLUB_LOCK_DEBUG_NEW);
-    slab->inuse = (guint16) (slab->inuse - n_private);
+    slab->inuse = 1;
     slab->flags &= (guint8) ~SLAB_FROZEN;
     slab->version++;
-    if (n_private)
+    if (slab->objects > 1)
         slub_add_partial(cache, cpu, id, FALSE);
     slub_unlock(cache, cpu, slab->node);
 }
 
+/* A listed slab looks to the release's slow path like one loaded with one object; only a new one is frozen. */
 static SlabId
 single_alloc_slow(SlubCache *cache, MachCpu *cpu, gint node)
 {
     const SlubGeneration *search =
         cache->system->kernel < SLAB_KERNEL(6, 8) ? &slub_generation_frozen : &slub_generation_delayed;
-    guint n_private;
-    SlabId id;
+    SlabId id = search->alloc_slow(cache, cpu, node);
 
-    search->alloc_slow(cache, cpu, node);
-    id = unload(cache, cpu, &n_private);
+    slub_load(cache, cpu, 0, 0);
     if (slub_slab(cache, id)->flags & SLAB_FROZEN)
-        single_add_new(cache, cpu, id, n_private);
-    mach_spend(cpu, tracking(cache, cpu));
+        slub_debug_add_new_slab(cache, cpu, id);
+    mach_spend(cpu, slub_debug_tracking(cache, cpu));
     return id;
 }
 
-/* free_to_partial_list() */
-static void
-single_free_slow(SlubCache *cache, MachCpu *cpu, SlabId id, guint n_objects)
+void
+slub_debug_free_to_slab(SlubCache *cache, MachCpu *cpu, SlabId id, guint n_objects)
 {
     Slab *slab = slub_slab(cache, id);
     guint node_id = slab->node;
     gboolean was_full, is_surplus;
 
-    slub_count(cache, cpu, SLAB_STAT_FREE_SLOWPATH);
-    mach_spend(cpu, cpu->machine->costs.free_slow + tracking(cache, cpu));
+    mach_spend(cpu, cpu->machine->costs.free_slow + slub_debug_tracking(cache, cpu));
     slub_lock(cache, cpu, node_id, SLUB_LOCK_SLAB_FREE);
-    mach_spend(cpu, slub_touch(cache, cpu, slab) + n_objects * processing(cache, cpu));
+    mach_spend(cpu, slub_touch(cpu, slab) + n_objects * slub_debug_processing(cache, cpu));
     was_full = slab->inuse == slab->objects;
     slab->inuse = (guint16) (slab->inuse - n_objects);
     slab->version++;
@@ -193,6 +154,13 @@ single_free_slow(SlubCache *cache, MachCpu *cpu, SlabId id, guint n_objects)
     }
 }
 
+static void
+single_free_slow(SlubCache *cache, MachCpu *cpu, SlabId id, guint n_objects)
+{
+    slub_count(cache, cpu, SLAB_STAT_FREE_SLOWPATH);
+    slub_debug_free_to_slab(cache, cpu, id, n_objects);
+}
+
 /* Only what-if caches have cpu partial lists, and only under activate. */
 static void
 put_partials(SlubCache *cache, MachCpu *cpu, SlabId first)
@@ -209,20 +177,26 @@ deactivate(SlubCache *cache, MachCpu *cpu, SlabId id, guint n_private)
 const SlubGeneration slub_debug_activate = {
     .name = "debug, activating",
     .summary = "debug caches to 6.0: the slab is made the cpu slab for one object",
+    .has_cpu_slab = TRUE,
     .freezes_partial = TRUE,
     .alloc_slow = activate_alloc_slow,
     .free_slow = activate_free_slow,
     .put_partials = put_partials,
     .deactivate = deactivate,
+    .take_bulk = slub_cpu_slab_take_bulk,
+    .give_bulk = slub_give_bulk,
 };
 
 const SlubGeneration slub_debug_single = {
     .name = "debug, single objects",
     .summary = "debug caches from 6.1: one object off a slab that stays on the node list",
+    .has_cpu_slab = TRUE,
     .freezes_partial = TRUE,
+    .takes_single = TRUE,
     .alloc_slow = single_alloc_slow,
     .free_slow = single_free_slow,
     .put_partials = put_partials,
     .deactivate = deactivate,
-    .take_partial = single_take_partial,
+    .take_bulk = slub_cpu_slab_take_bulk,
+    .give_bulk = slub_give_bulk,
 };

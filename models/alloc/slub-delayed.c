@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Generation g2: delayed freezing (mm/slub.c 6.8 to 6.17; slub-facts B.2). Slabs on cpu partial lists are not frozen; a
+/* Generation g2: delayed freezing (mm/slub.c 6.8 to 6.19; slub-facts B.2). Slabs on cpu partial lists are not frozen; a
  * flag says "on the node list". Left out as in g1, and callers that may not spin. */
 #include "slub-parts.h"
 
@@ -110,7 +110,7 @@ delayed_free_locked(SlubCache *cache, MachCpu *cpu, SlabId id, guint n_objects)
     }
     is_listed = slab->flags & SLAB_ON_PARTIAL;
     was_full = slab->inuse == slab->objects;
-    slub_put_objects(cache, cpu, slab, n_objects);
+    slub_put_objects(cpu, slab, n_objects);
     if (!was_full && !is_listed) { /* it sits on somebody's cpu partial list */
         slub_unlock(cache, cpu, node_id);
         return TRUE;
@@ -133,13 +133,11 @@ delayed_free_locked(SlubCache *cache, MachCpu *cpu, SlabId id, guint n_objects)
     return TRUE;
 }
 
-/* __slab_free() */
-static void
-delayed_free_slow(SlubCache *cache, MachCpu *cpu, SlabId id, guint n_objects)
+void
+slub_free_to_slab(SlubCache *cache, MachCpu *cpu, SlabId id, guint n_objects)
 {
     Slab *slab = slub_slab(cache, id);
 
-    slub_count(cache, cpu, SLAB_STAT_FREE_SLOWPATH);
     slub_prefetch(cache, id); /* before other CPUs take their turns */
     mach_spend(cpu, cpu->machine->costs.free_slow + (n_objects - 1) * cpu->machine->costs.bulk_object);
     for (;;) {
@@ -153,7 +151,7 @@ delayed_free_slow(SlubCache *cache, MachCpu *cpu, SlabId id, guint n_objects)
                 return;
             continue;
         }
-        slub_put_objects(cache, cpu, slab, n_objects);
+        slub_put_objects(cpu, slab, n_objects);
         if (was_frozen) {
             slub_count(cache, cpu, SLAB_STAT_FREE_FROZEN);
         } else if (was_full) {
@@ -162,6 +160,14 @@ delayed_free_slow(SlubCache *cache, MachCpu *cpu, SlabId id, guint n_objects)
         }
         return;
     }
+}
+
+/* __slab_free() with the counter that its callers keep from 7.0 on. */
+static void
+delayed_free_slow(SlubCache *cache, MachCpu *cpu, SlabId id, guint n_objects)
+{
+    slub_count(cache, cpu, SLAB_STAT_FREE_SLOWPATH);
+    slub_free_to_slab(cache, cpu, id, n_objects);
 }
 
 static void
@@ -186,7 +192,7 @@ delayed_deactivate(SlubCache *cache, MachCpu *cpu, SlabId id, guint n_private)
     slab->inuse = (guint16) (slab->inuse - n_private);
     slab->flags &= (guint8) ~SLAB_FROZEN;
     slab->version++;
-    mach_spend(cpu, cpu->machine->costs.slab_cas + slub_touch(cache, cpu, slab));
+    mach_spend(cpu, cpu->machine->costs.slab_cas + slub_touch(cpu, slab));
     if (slab->inuse == 0 && node->partial.count >= cache->min_partial) {
         slub_count(cache, cpu, SLAB_STAT_DEACTIVATE_EMPTY);
         slub_discard(cache, cpu, id);
@@ -205,9 +211,12 @@ const SlubGeneration slub_generation_delayed = {
     .name = "delayed",
     .summary = "cpu slab and per-CPU partial slabs that are frozen only when they become the cpu slab",
     .first_kernel = SLAB_KERNEL(6, 8),
-    .last_kernel = SLAB_KERNEL(6, 17),
+    .last_kernel = SLAB_KERNEL(6, 19),
+    .has_cpu_slab = TRUE,
     .alloc_slow = delayed_alloc_slow,
     .free_slow = delayed_free_slow,
     .put_partials = delayed_put_partials,
     .deactivate = delayed_deactivate,
+    .take_bulk = slub_cpu_slab_take_bulk,
+    .give_bulk = slub_give_bulk,
 };

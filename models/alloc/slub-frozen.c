@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Generation g1: cpu slab and frozen per-CPU partial slabs (mm/slub.c 5.10 to 6.7; slub-facts B.1). Left out: pfmemalloc
- * slabs, the race that fills the cpu slab while a new slab is made, and failing allocations. */
+/* Generation g1: cpu slab and frozen per-CPU partial slabs (mm/slub.c 5.10 to 6.7; slub-facts B.1). Left out:
+ * pfmemalloc slabs, the race that fills the cpu slab while a new slab is made, and failing allocations. */
 #include "slub-parts.h"
 
 static SlabId
@@ -74,7 +74,7 @@ frozen_free_locked(SlubCache *cache, MachCpu *cpu, SlabId id, guint n_objects)
         return FALSE;
     }
     was_full = slab->inuse == slab->objects;
-    slub_put_objects(cache, cpu, slab, n_objects);
+    slub_put_objects(cpu, slab, n_objects);
     if (slab->inuse == 0 && node->partial.count >= cache->min_partial) {
         if (!was_full) {
             slub_remove_partial(cache, cpu, id);
@@ -102,7 +102,7 @@ frozen_free_thawed(SlubCache *cache, MachCpu *cpu, SlabId id, guint n_objects)
 
     if (!freezes && (was_full || slab->inuse == n_objects))
         return frozen_free_locked(cache, cpu, id, n_objects);
-    slub_put_objects(cache, cpu, slab, n_objects);
+    slub_put_objects(cpu, slab, n_objects);
     if (freezes) {
         slab->flags |= SLAB_FROZEN;
         slub_put_cpu_partial(cache, cpu, id, TRUE);
@@ -124,7 +124,7 @@ frozen_free_slow(SlubCache *cache, MachCpu *cpu, SlabId id, guint n_objects)
     do {
         sim_sync(cpu->engine, cpu->agent);
         if (G_LIKELY(slab->flags & SLAB_FROZEN)) {
-            slub_put_objects(cache, cpu, slab, n_objects);
+            slub_put_objects(cpu, slab, n_objects);
             c->stat[SLAB_STAT_FREE_FROZEN]++;
             return;
         }
@@ -161,7 +161,7 @@ frozen_deactivate(SlubCache *cache, MachCpu *cpu, SlabId id, guint n_private)
         slab->inuse = (guint16) inuse;
         slab->flags &= (guint8) ~SLAB_FROZEN;
         slab->version++;
-        mach_spend(cpu, cpu->machine->costs.slab_cas + slub_touch(cache, cpu, slab));
+        mach_spend(cpu, cpu->machine->costs.slab_cas + slub_touch(cpu, slab));
         break;
     }
     if (is_locked) {
@@ -182,9 +182,12 @@ const SlubGeneration slub_generation_frozen = {
     .summary = "cpu slab and frozen per-CPU partial slabs",
     .first_kernel = SLAB_KERNEL(5, 10),
     .last_kernel = SLAB_KERNEL(6, 7),
+    .has_cpu_slab = TRUE,
     .freezes_partial = TRUE,
     .alloc_slow = frozen_alloc_slow,
     .free_slow = frozen_free_slow,
     .put_partials = frozen_put_partials,
     .deactivate = frozen_deactivate,
+    .take_bulk = slub_cpu_slab_take_bulk,
+    .give_bulk = slub_give_bulk,
 };

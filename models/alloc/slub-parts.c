@@ -7,7 +7,7 @@ static void
 touch_neighbour(SlubCache *cache, MachCpu *cpu, SlabId id)
 {
     if (id)
-        mach_spend(cpu, slub_touch(cache, cpu, slub_slab(cache, id)));
+        mach_spend(cpu, slub_touch(cpu, slub_slab(cache, id)));
 }
 
 void
@@ -16,7 +16,7 @@ slub_add_partial(SlubCache *cache, MachCpu *cpu, SlabId id, gboolean to_tail)
     Slab *slab = slub_slab(cache, id);
     SlubNode *node = &cache->node[slab->node];
 
-    mach_spend(cpu, cpu->machine->costs.hold_slab + slub_touch(cache, cpu, slab));
+    mach_spend(cpu, cpu->machine->costs.hold_slab + slub_touch(cpu, slab));
     if (to_tail) {
         touch_neighbour(cache, cpu, node->partial.tail);
         slab_list_add_tail(&cache->system->arena, &node->partial, id);
@@ -33,7 +33,7 @@ slub_remove_partial(SlubCache *cache, MachCpu *cpu, SlabId id)
     Slab *slab = slub_slab(cache, id);
     SlubNode *node = &cache->node[slab->node];
 
-    mach_spend(cpu, cpu->machine->costs.hold_slab + slub_touch(cache, cpu, slab));
+    mach_spend(cpu, cpu->machine->costs.hold_slab + slub_touch(cpu, slab));
     touch_neighbour(cache, cpu, slab->prev);
     touch_neighbour(cache, cpu, slab->next);
     slab_list_remove(&cache->system->arena, &node->partial, id);
@@ -60,6 +60,39 @@ has_refilled(const SlubCache *cache, guint n_free, guint n_moved)
     return n_moved > cache->cpu_partial_slabs / 2;
 }
 
+gboolean
+slub_has_partial(SlubCache *cache, MachCpu *cpu, guint node_id)
+{
+    const SlubNode *node = &cache->node[node_id];
+
+    sim_sync(cpu->engine, cpu->agent);
+    if (node->partial.count > 0)
+        return TRUE;
+    mach_spend(cpu, sim_distance(node->list_lock.distance, node->list_lock.owner, cpu->agent));
+    return FALSE;
+}
+
+SlabId
+slub_take_single(SlubCache *cache, MachCpu *cpu, guint node_id, SlubLockSite site)
+{
+    SimTime update_ps = slub_is_debug(cache) ? slub_debug_processing(cache, cpu) : cpu->machine->costs.slab_cas;
+    SlabId id;
+
+    slub_lock(cache, cpu, node_id, site);
+    id = cache->node[node_id].partial.head;
+    if (id) {
+        Slab *slab = slub_slab(cache, id);
+
+        slab->inuse++;
+        slab->version++;
+        mach_spend(cpu, update_ps + slub_touch(cpu, slab));
+        if (slab->inuse == slab->objects)
+            slub_remove_partial(cache, cpu, id);
+    }
+    slub_unlock(cache, cpu, node_id);
+    return id;
+}
+
 SlabId
 slub_get_partial_node(SlubCache *cache, MachCpu *cpu, guint node_id, SlubLockSite site)
 {
@@ -68,13 +101,14 @@ slub_get_partial_node(SlubCache *cache, MachCpu *cpu, guint node_id, SlubLockSit
     SlabId first = 0, id;
     guint n_free = 0, n_moved = 0;
 
-    sim_sync(cpu->engine, cpu->agent);
-    if (node->partial.count == 0) {
-        mach_spend(cpu, sim_distance(node->list_lock.distance, node->list_lock.owner, cpu->agent));
+    if (!slub_has_partial(cache, cpu, node_id))
         return 0;
+    if (cache->generation->takes_single) {
+        first = slub_take_single(cache, cpu, node_id, site);
+        if (first)
+            slub_load(cache, cpu, first, 1);
+        return first;
     }
-    if (cache->generation->take_partial)
-        return cache->generation->take_partial(cache, cpu, node_id, site);
     slub_lock(cache, cpu, node_id, site);
     while ((id = node->partial.head)) {
         Slab *slab = slub_slab(cache, id);
@@ -106,12 +140,20 @@ slub_get_partial_node(SlubCache *cache, MachCpu *cpu, guint node_id, SlubLockSit
     return first;
 }
 
-static guint32
-draw_below(SlubCache *cache, MachCpu *cpu, guint32 n)
+guint32
+slub_draw_below(SlubCache *cache, MachCpu *cpu, guint32 n)
 {
     SlubSystem *system = cache->system;
 
     return system->draw ? system->draw(system->draw_data, n) : (guint32) sim_rng_below(&cpu->rng, n);
+}
+
+gboolean
+slub_looks_elsewhere(SlubCache *cache, MachCpu *cpu)
+{
+    guint ratio = cache->system->remote_node_defrag_ratio;
+
+    return cpu->machine->topology->n_nodes > 1 && ratio != 0 && slub_draw_below(cache, cpu, 1024) <= ratio;
 }
 
 SlabId
@@ -119,9 +161,8 @@ slub_get_any_partial(SlubCache *cache, MachCpu *cpu)
 {
     const MachTopology *topology = cpu->machine->topology;
     const guint16 *zonelist = &topology->zonelist[cpu->node * topology->n_nodes];
-    guint ratio = cache->system->remote_node_defrag_ratio;
 
-    if (topology->n_nodes == 1 || ratio == 0 || draw_below(cache, cpu, 1024) > ratio)
+    if (!slub_looks_elsewhere(cache, cpu))
         return 0;
     for (guint i = 0; i < topology->n_nodes && zonelist[i] != MACH_NO_CPU; i++) {
         SlubNode *node = &cache->node[zonelist[i]];
@@ -198,7 +239,7 @@ slub_return_partials(SlubCache *cache, MachCpu *cpu, SlabId first, SimTime cas_p
             slab->version++;
             mach_spend(cpu, cas_ps);
             if (slab->inuse == 0 && node->partial.count >= cache->min_partial) {
-                mach_spend(cpu, slub_touch(cache, cpu, slab));
+                mach_spend(cpu, slub_touch(cpu, slab));
                 slab->next = empty;
                 empty = id;
             } else {
@@ -226,7 +267,7 @@ slub_new_slab(SlubCache *cache, MachCpu *cpu, gint node, gboolean this_node_only
     const MachCosts *costs = &cpu->machine->costs;
     guint wanted = node == SLUB_NO_NODE ? cpu->mem_node : (guint) node;
     gboolean is_min = cache->fallback_chance > 0 && geometry->min_order < geometry->order &&
-                      draw_below(cache, cpu, 1u << 20) < (guint32) (cache->fallback_chance * (1u << 20));
+                      slub_draw_below(cache, cpu, 1u << 20) < (guint32) (cache->fallback_chance * (1u << 20));
     gint got = page_alloc(system->pages, cpu, wanted, is_min ? geometry->min_order : geometry->order, this_node_only);
     Slab *slab;
     SlabId id;
@@ -250,7 +291,7 @@ slub_new_slab(SlubCache *cache, MachCpu *cpu, gint node, gboolean this_node_only
     if (is_min)
         slub_count(cache, cpu, SLAB_STAT_ORDER_FALLBACK);
     mach_spend(cpu, costs->new_slab + slab->objects * costs->new_slab_object);
-    if (geometry->flags & SLAB_DEBUG_FLAGS)
+    if (slub_is_debug(cache))
         slub_debug_set_up_slab(cache, cpu, slab->objects);
     if (system->on_new_slab)
         system->on_new_slab(cache, cpu, id, system->slab_data);
@@ -266,7 +307,7 @@ slub_discard(SlubCache *cache, MachCpu *cpu, SlabId id)
     guint order = slab->flags & SLAB_MIN_ORDER ? cache->geometry.min_order : cache->geometry.order;
 
     g_assert(slab->inuse == 0 && !(slab->flags & (SLAB_FROZEN | SLAB_ON_PARTIAL)));
-    if (cache->geometry.flags & SLAB_DEBUG_FLAGS)
+    if (slub_is_debug(cache))
         slub_debug_check_slab(cache, cpu);
     if (system->on_discard)
         system->on_discard(cache, cpu, id, system->slab_data);
@@ -285,7 +326,7 @@ slub_get_freelist(SlubCache *cache, MachCpu *cpu)
     Slab *slab = slub_slab(cache, c->slab);
     guint n = slub_slab_free_objects(slab);
 
-    mach_spend(cpu, cpu->machine->costs.slab_cas + slub_touch(cache, cpu, slab));
+    mach_spend(cpu, cpu->machine->costs.slab_cas + slub_touch(cpu, slab));
     slab->version++;
     slab->inuse = slab->objects;
     if (n) {

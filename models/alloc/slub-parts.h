@@ -16,9 +16,15 @@ slub_slab(const SlubCache *cache, SlabId id)
 }
 
 static inline void
+slub_count_n(SlubCache *cache, const MachCpu *cpu, SlabStat stat, guint n)
+{
+    cache->cpu[cpu->id].stat[stat] += n;
+}
+
+static inline void
 slub_count(SlubCache *cache, const MachCpu *cpu, SlabStat stat)
 {
-    cache->cpu[cpu->id].stat[stat]++;
+    slub_count_n(cache, cpu, stat, 1);
 }
 
 static inline guint
@@ -27,29 +33,37 @@ slub_slab_free_objects(const Slab *slab)
     return (guint) slab->objects - slab->inuse;
 }
 
-/* The time to get a slab's struct slab for writing; `cpu` has it afterwards. */
+/* The time to get a cache line of memory on node `home`, last touched by CPU *toucher (MACH_NO_CPU: nobody), for
+ * writing; `cpu` has it afterwards. */
 static inline SimTime
-slub_touch(const SlubCache *cache, const MachCpu *cpu, Slab *slab)
+slub_touch_line(const MachCpu *cpu, guint home, guint16 *toucher)
 {
     const MachTopology *topology = cpu->machine->topology;
-    const SimDistance *distance = &topology->distance[slab->node];
-    guint16 from = slab->toucher;
+    const SimDistance *distance = &topology->distance[home];
+    guint16 from = *toucher;
 
     if (from == cpu->id)
         return distance->same_agent_ps;
-    slab->toucher = cpu->id;
+    *toucher = cpu->id;
     if (from == MACH_NO_CPU)
         return distance->unknown_ps;
     return distance->transfer_ps[topology->cpu_group[from] * distance->n_groups + cpu->group];
 }
 
+/* The same for a slab's struct slab. */
+static inline SimTime
+slub_touch(const MachCpu *cpu, Slab *slab)
+{
+    return slub_touch_line(cpu, slab->node, &slab->toucher);
+}
+
 /* The compare-exchange that frees `n_objects` into a slab. */
 static inline void
-slub_put_objects(const SlubCache *cache, MachCpu *cpu, Slab *slab, guint n_objects)
+slub_put_objects(MachCpu *cpu, Slab *slab, guint n_objects)
 {
     slab->inuse = (guint16) (slab->inuse - n_objects);
     slab->version++;
-    mach_spend(cpu, cpu->machine->costs.slab_cas + slub_touch(cache, cpu, slab));
+    mach_spend(cpu, cpu->machine->costs.slab_cas + slub_touch(cpu, slab));
 }
 
 static inline void
@@ -59,14 +73,21 @@ slub_lock(SlubCache *cache, MachCpu *cpu, guint node, SlubLockSite site)
     mach_spend(cpu, cpu->machine->costs.hold_base);
 }
 
+/* Lets go of a list_lock or a barn's lock. */
 static inline void
-slub_unlock(SlubCache *cache, MachCpu *cpu, guint node)
+slub_release(MachCpu *cpu, SimLock *lock)
 {
     /* A busy sibling slows the holder down too. */
     if (mach_sibling_is_busy(cpu))
-        mach_spend(cpu, (SimTime) ((double) (mach_now(cpu) - cpu->agent->granted_at) *
-                                   (cpu->machine->smt_hold_slowdown - 1)));
-    sim_lock_release(cpu->engine, &cache->node[node].list_lock, cpu->agent);
+        mach_spend(
+            cpu, (SimTime) ((double) (mach_now(cpu) - cpu->agent->granted_at) * (cpu->machine->smt_hold_slowdown - 1)));
+    sim_lock_release(cpu->engine, lock, cpu->agent);
+}
+
+static inline void
+slub_unlock(SlubCache *cache, MachCpu *cpu, guint node)
+{
+    slub_release(cpu, &cache->node[node].list_lock);
 }
 
 /* Under list_lock: list moves with their costs. Adding at an end writes the neighbour's struct slab too. */
@@ -76,6 +97,10 @@ void slub_remove_partial(SlubCache *cache, MachCpu *cpu, SlabId id);
 /* get_partial_node(): the first slab, whose freelist the caller takes over; further ones go to the cpu partial list.
  * 0 when the node has none. Counts ALLOC_FROM_PARTIAL and CPU_PARTIAL_NODE. */
 SlabId slub_get_partial_node(SlubCache *cache, MachCpu *cpu, guint node, SlubLockSite site);
+
+/* alloc_single_from_partial(), get_from_partial_node(): one object of the first slab, which stays where it is while it
+ * has more. 0 when the node has none. The look at an empty list is the caller's. */
+SlabId slub_take_single(SlubCache *cache, MachCpu *cpu, guint node, SlubLockSite site);
 
 /* get_any_partial(). */
 SlabId slub_get_any_partial(SlubCache *cache, MachCpu *cpu);
@@ -93,10 +118,24 @@ SlabId slub_new_slab(SlubCache *cache, MachCpu *cpu, gint node, gboolean this_no
 /* discard_slab() of an empty slab that is on no list. Does not count FREE_SLAB. */
 void slub_discard(SlubCache *cache, MachCpu *cpu, SlabId id);
 
-/* Debug caches: setup_slab_debug() and setup_object_debug() of a new slab; the checks of a whole slab before its pages
- * go. */
+static inline gboolean
+slub_is_debug(const SlubCache *cache)
+{
+    return (cache->geometry.flags & SLAB_DEBUG_FLAGS) != 0;
+}
+
+/* Of debug caches only. setup_slab_debug() and setup_object_debug() of a new slab; the checks of a whole slab before its
+ * pages go. */
 void slub_debug_set_up_slab(const SlubCache *cache, MachCpu *cpu, guint n_objects);
 void slub_debug_check_slab(const SlubCache *cache, MachCpu *cpu);
+/* The time of alloc_debug_processing(), or of free_debug_processing() without its locks, of one object; of set_track(),
+ * 0 without SLAB_STORE_USER. */
+SimTime slub_debug_processing(const SlubCache *cache, const MachCpu *cpu);
+SimTime slub_debug_tracking(const SlubCache *cache, const MachCpu *cpu);
+/* alloc_single_from_new_slab(): the caller has one object of it. */
+void slub_debug_add_new_slab(SlubCache *cache, MachCpu *cpu, SlabId id);
+/* free_to_partial_list(), without FREE_SLOWPATH. */
+void slub_debug_free_to_slab(SlubCache *cache, MachCpu *cpu, SlabId id, guint n_objects);
 
 /* __unfreeze_partials() / __put_partials(): each CAS under the lock costs `cas_ps`. */
 void slub_return_partials(SlubCache *cache, MachCpu *cpu, SlabId first, SimTime cas_ps);
@@ -125,6 +164,24 @@ slub_take_one(SlubCache *cache, const MachCpu *cpu)
 /* get_freelist() with the CPU in order: takes what others freed into the cpu slab; 0 lets the slab go. Shared by the
  * generations. */
 guint slub_get_freelist(SlubCache *cache, MachCpu *cpu);
+
+/* take_bulk() of the generations with a cpu slab; give_bulk() of all: groups of one slab (build_detached_freelist).
+ * Without a cpu slab it counts nothing. */
+void slub_cpu_slab_take_bulk(SlubCache *cache, MachCpu *cpu, guint n, SlabId *ret_objects);
+void slub_give_bulk(SlubCache *cache, MachCpu *cpu, guint n, SlabId *objects);
+
+/* __slab_free() without its counter: from 6.8 on, of caches without debug flags; without a cpu slab, of all. */
+void slub_free_to_slab(SlubCache *cache, MachCpu *cpu, SlabId id, guint n_objects);
+void slub_direct_free_to_slab(SlubCache *cache, MachCpu *cpu, SlabId id, guint n_objects);
+
+/* A draw of get_any_partial() or allocate_slab(): uniform in 0 .. n - 1. */
+guint32 slub_draw_below(SlubCache *cache, MachCpu *cpu, guint32 n);
+
+/* TRUE when get_any_partial() and its like look at other nodes this time. */
+gboolean slub_looks_elsewhere(SlubCache *cache, MachCpu *cpu);
+
+/* An unlocked look at the node's nr_partial, in order; it costs its line only when it ends the matter. */
+gboolean slub_has_partial(SlubCache *cache, MachCpu *cpu, guint node);
 
 /* The wanted node as the allocator sees it: a node without memory is no wish. */
 static inline gint

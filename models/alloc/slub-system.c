@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "slub.h"
+#include "slub-sheaf-parts.h"
 
 #include <string.h>
 
@@ -63,8 +63,23 @@ slub_system_new(Machine *machine, guint kernel, guint remote_node_defrag_percent
     system->pages = page_allocator_new(machine, kernel);
     system->arena = arena;
     system->kernel = kernel;
+    system->generation = slub_generation_find(kernel);
+    system->layers = (SlubLayers){system->generation->has_cpu_slab, SLUB_REFILL_TRYLOCK, FALSE};
+    system->rcu_sheaf_kind = mach_rcu_register(machine, slub_sheaf_rcu_done, system);
+    system->rcu_flush_kind = mach_rcu_register(machine, slub_sheaf_rcu_flush, system);
+    system->rcu_object_kind = mach_rcu_register(machine, slub_sheaf_rcu_object, system);
     system->remote_node_defrag_ratio = 10 * remote_node_defrag_percent;
     return system;
+}
+
+void
+slub_system_set_layers(SlubSystem *system, const SlubLayers *layers)
+{
+    const SlubGeneration *own = slub_generation_find(system->kernel);
+
+    g_assert(own->has_cpu_slab || !layers->has_cpu_slab);
+    system->generation = layers->has_cpu_slab ? own : &slub_generation_direct;
+    system->layers = *layers;
 }
 
 static void
@@ -72,6 +87,7 @@ cache_free(SlubCache *cache)
 {
     for (guint i = 0; i < cache->system->machine->topology->n_nodes; i++)
         sim_lock_clear(&cache->node[i].list_lock);
+    slub_sheaves_free(cache);
     g_aligned_free(cache->cpu);
     g_aligned_free(cache->node);
     g_free(cache->name);
@@ -91,13 +107,19 @@ slub_system_free(SlubSystem *system)
     g_free(system);
 }
 
+/* Without a cpu slab the system's own generation knows debug caches. */
 static const SlubGeneration *
 debug_generation(const SlubSystem *system)
 {
-    gboolean is_single = system->debug_path == SLUB_DEBUG_AUTO ? system->kernel >= SLAB_KERNEL(6, 1)
-                                                               : system->debug_path == SLUB_DEBUG_SINGLE;
+    SlubDebugPath path = system->debug_path;
 
-    return is_single ? &slub_debug_single : &slub_debug_activate;
+    if (!system->generation->has_cpu_slab) {
+        g_assert(path == SLUB_DEBUG_AUTO || path == SLUB_DEBUG_SINGLE);
+        return system->generation;
+    }
+    if (path == SLUB_DEBUG_AUTO)
+        path = system->kernel >= SLAB_KERNEL(6, 1) ? SLUB_DEBUG_SINGLE : SLUB_DEBUG_ACTIVATE;
+    return path == SLUB_DEBUG_SINGLE ? &slub_debug_single : &slub_debug_activate;
 }
 
 SlubCache *
@@ -106,25 +128,28 @@ slub_cache_new(SlubSystem *system, const char *name, const SlabGeometry *geometr
 {
     const Machine *machine = system->machine;
     const MachTopology *topology = machine->topology;
+    gboolean is_debug = (geometry->flags & SLAB_DEBUG_FLAGS) != 0;
     SlubCache *cache;
 
+    g_assert(!is_debug || geometry->sheaf_capacity == 0);
     cache = g_new0(SlubCache, 1);
     cache->system = system;
-    cache->generation =
-        geometry->flags & SLAB_DEBUG_FLAGS ? debug_generation(system) : slub_generation_find(system->kernel);
+    cache->generation = cache->below = is_debug ? debug_generation(system) : system->generation;
     cache->cpu = g_aligned_alloc0(machine->n_cpus, sizeof *cache->cpu, 64);
     cache->node = g_aligned_alloc0(topology->n_nodes, sizeof *cache->node, 64);
     cache->index = (guint16) system->n_caches;
     cache->name = g_strdup(name);
     cache->geometry = *geometry;
     cache->min_partial = geometry->min_partial;
-    cache->has_cpu_partial = geometry->has_cpu_partial;
+    cache->has_cpu_partial = geometry->has_cpu_partial && cache->below->has_cpu_slab;
     cache->cpu_partial = geometry->cpu_partial;
     cache->cpu_partial_slabs = geometry->cpu_partial_slabs;
     cache->fallback_chance = fallback_chance;
     for (guint i = 0; i < topology->n_nodes; i++)
         sim_lock_init(&cache->node[i].list_lock, machine->lock_kind, &topology->distance[i], &machine->lock_costs,
                       SLUB_N_LOCK_SITES, with_histogram);
+    if (geometry->sheaf_capacity)
+        slub_sheaves_new(cache);
     system->cache = g_renew(SlubCache *, system->cache, system->n_caches + 1);
     system->cache[system->n_caches++] = cache;
     return cache;
@@ -151,6 +176,23 @@ check_list(const SlubCache *cache, const SlabList *list, guint node, GString *wh
         g_string_append_printf(why, "node %u: %u slabs on the list, nr_partial %u; ", node, n, list->count);
 }
 
+/* Appends what is wrong with a barn's lists. */
+static void
+check_barn(const SlubBarn *barn, guint node, GString *why)
+{
+    guint32 n_full = 0, n_empty = 0;
+
+    for (const SlubSheaf *sheaf = barn->full.head; sheaf; sheaf = sheaf->next, n_full++)
+        if (sheaf->size == 0)
+            g_string_append_printf(why, "node %u: an empty sheaf among the full; ", node);
+    for (const SlubSheaf *sheaf = barn->empty.head; sheaf; sheaf = sheaf->next, n_empty++)
+        if (sheaf->size != 0)
+            g_string_append_printf(why, "node %u: a sheaf of %u among the empty; ", node, sheaf->size);
+    if (n_full != barn->full.count || n_empty != barn->empty.count)
+        g_string_append_printf(why, "node %u: %u full and %u empty sheaves, counted %u and %u; ", node, n_full, n_empty,
+                               barn->full.count, barn->empty.count);
+}
+
 char *
 slub_cache_check(const SlubCache *cache)
 {
@@ -158,17 +200,23 @@ slub_cache_check(const SlubCache *cache)
     const MachTopology *topology = cache->system->machine->topology;
     GString *why = g_string_new(NULL);
     gint64 n_objects = 0, n_inuse = 0, n_private = 0, n_slabs = 0, n_slabs_counted = 0;
+    const SlubSheaves *sheaves = cache->sheaves;
 
     for (guint i = 0; i < topology->n_nodes; i++) {
         check_list(cache, &cache->node[i].partial, i, why);
         n_slabs_counted += cache->node[i].n_slabs;
+        if (sheaves) {
+            check_barn(&sheaves->barn[i], i, why);
+            n_private += slub_sheaf_barn_objects(cache, i);
+        }
     }
     for (guint i = 0; i < cache->system->machine->n_cpus; i++) {
         const SlubCpu *c = &cache->cpu[i];
+        SlabId slab = sheaves ? sheaves->cpu[i].slab : c->slab;
 
         n_objects += c->n_objects;
-        n_private += c->free;
-        if (c->slab && (!(arena->slab[c->slab].flags & SLAB_FROZEN) || arena->slab[c->slab].flags & SLAB_ON_PARTIAL))
+        n_private += sheaves ? sheaves->cpu[i].free + slub_sheaf_cpu_objects(cache, i) : c->free;
+        if (slab && (!(arena->slab[slab].flags & SLAB_FROZEN) || arena->slab[slab].flags & SLAB_ON_PARTIAL))
             g_string_append_printf(why, "cpu %u: its slab is not frozen or listed; ", i);
         for (SlabId id = c->partial; id; id = arena->slab[id].next)
             if (arena->slab[id].flags & SLAB_ON_PARTIAL ||

@@ -6,23 +6,20 @@
 #include "page-alloc.h"
 #include "slab-arena.h"
 #include "slab-geometry.h"
+#include "slub-generation.h"
 
-/* SLUB as a state machine over slabs (mm/slub.c; slub-facts B.1, B.2). A generation is a row of alloc-list.h. An
- * object is its slab's number. Every function with a MachCpu runs on that CPU's fiber and takes its time. */
+/* SLUB as a state machine over slabs (mm/slub.c; slub-facts B.1 to B.4). A generation is a row of alloc-list.h: how
+ * objects come from and go to slabs. From 6.18 on a layer of sheaves (slub-sheaf.h) may lie above it. An object is its
+ * slab's number. Every function with a MachCpu runs on that CPU's fiber and takes its time. */
 
-typedef struct _SlubSystem SlubSystem;
-typedef struct _SlubCache SlubCache;
-
-enum
-{
+enum {
     SLUB_NO_NODE = -1, /* NUMA_NO_NODE */
     SLUB_BULK_MAX = 64,
 };
 
 /* kmem_cache_cpu and this CPU's SLUB_STATS. Private to the CPU. The counters that fast paths touch share its first
  * cache line. */
-typedef struct
-{
+typedef struct {
     _Alignas(64) SlabId slab; /* the cpu slab, 0 = none */
     guint32 free;   /* objects on the CPU's own freelist */
     SlabId partial; /* head of the cpu partial list, last added first */
@@ -30,70 +27,28 @@ typedef struct
     guint64 stat[SLAB_N_STATS];
 } SlubCpu;
 
-/* Call sites of the list_lock. */
-#define SLUB_LOCK_SITES(SITE)                                                                                          \
-    SITE(GET_PARTIAL_NODE, "get_partial_node")                                                                         \
-    SITE(GET_ANY_PARTIAL, "get_any_partial")                                                                           \
-    SITE(SLAB_FREE, "__slab_free")                                                                                     \
-    SITE(UNFREEZE, "__unfreeze_partials")                                                                              \
-    SITE(DEACTIVATE, "deactivate_slab")                                                                                \
-    SITE(SHRINK, "__kmem_cache_do_shrink")                                                                             \
-    SITE(DEBUG_FREE, "free_debug_processing")                                                                          \
-    SITE(DEBUG_NEW, "alloc_single_from_new_slab")
-
-typedef enum
-{
-#define SITE(name, text) SLUB_LOCK_##name,
-    SLUB_LOCK_SITES(SITE)
-#undef SITE
-        SLUB_N_LOCK_SITES
-} SlubLockSite;
-
-/* The kernel's own name for it in that release. */
-const char *slub_lock_site_name(SlubLockSite site, guint kernel);
-
 /* kmem_cache_node. Under list_lock, but for the racy reads of partial.count. */
-typedef struct
-{
+typedef struct {
     SimLock list_lock;
     SlabList partial;
     gint64 n_slabs, n_min_order_slabs; /* all, and those of the fallback order among them */
 } SlubNode;
 
-/* A generation of the allocator. */
-typedef struct
-{
-    const char *name, *summary;
-    guint first_kernel, last_kernel; /* SLAB_KERNEL, both included */
-    gboolean freezes_partial;        /* slabs on cpu partial lists are frozen */
-    SlabId (*alloc_slow)(SlubCache *cache, MachCpu *cpu, gint node);
-    void (*free_slow)(SlubCache *cache, MachCpu *cpu, SlabId slab, guint n_objects);
-    /* Gives back a chain of cpu partial slabs, linked by next. */
-    void (*put_partials)(SlubCache *cache, MachCpu *cpu, SlabId first);
-    /* Gives back a cpu slab with `n_private` objects on the CPU's own freelist. */
-    void (*deactivate)(SlubCache *cache, MachCpu *cpu, SlabId slab, guint n_private);
-    /* Instead of get_partial_node(), after its look at an empty list; NULL in all but debug caches. */
-    SlabId (*take_partial)(SlubCache *cache, MachCpu *cpu, guint node, SlubLockSite site);
-} SlubGeneration;
-
 /* How caches with debug flags take an object. */
-typedef enum
-{
-    SLUB_DEBUG_AUTO,        /* activating to 6.0, single from 6.1 */
-    SLUB_DEBUG_ACTIVATE,
+typedef enum {
+    SLUB_DEBUG_AUTO,     /* activating to 6.0, single from 6.1 and wherever there is no cpu slab */
+    SLUB_DEBUG_ACTIVATE, /* needs a cpu slab */
     SLUB_DEBUG_SINGLE,
     SLUB_DEBUG_CPU_PARTIAL, /* activating, with the cpu partial list of a cache without debug flags */
 } SlubDebugPath;
 
-/* slub-debug.c. Not of alloc-list.h: no release is like this for all caches. */
-extern const SlubGeneration slub_debug_activate, slub_debug_single;
-
-struct _SlubCache
-{
+struct _SlubCache {
     SlubSystem *system;
-    const SlubGeneration *generation;
-    SlubCpu *cpu; /* [n_cpus] */
-    SlubNode *node; /* [n_nodes] */
+    const SlubGeneration *generation; /* of single calls; with sheaves `below` with their entry points */
+    const SlubGeneration *below;      /* how objects come from and go to slabs */
+    SlubCpu *cpu;                     /* [n_cpus] */
+    SlubNode *node;                   /* [n_nodes] */
+    SlubSheaves *sheaves;             /* NULL = none */
     guint16 index;
     char *name;
     SlabGeometry geometry;
@@ -104,15 +59,17 @@ struct _SlubCache
     double fallback_chance;    /* that a new slab gets the fallback order */
 };
 
-struct _SlubSystem
-{
+struct _SlubSystem {
     Machine *machine;
     PageAllocator *pages;
     SlabArena arena;
     guint kernel;
     SlubDebugPath debug_path; /* of caches made from now on */
+    const SlubGeneration *generation;
+    SlubLayers layers;
+    guint rcu_sheaf_kind, rcu_flush_kind, rcu_object_kind; /* RCU callbacks */
     guint remote_node_defrag_ratio; /* times 10, as the kernel stores it; 1000 = skip with probability 23/1024 */
-    SlubCache **cache; /* [n_caches] */
+    SlubCache **cache;              /* [n_caches] */
     guint n_caches;
     /* Tests put known answers here; NULL = the CPU's own stream. */
     guint32 (*draw)(void *data, guint32 n); /* uniform in 0 .. n-1 */
@@ -131,15 +88,25 @@ const SlubGeneration *const *slub_generations(void);
 SlubSystem *slub_system_new(Machine *machine, guint kernel, guint remote_node_defrag_percent, GError **error);
 void slub_system_free(SlubSystem *system);
 
-/* The system owns the cache. A debug cache has a cpu partial list only under SLUB_DEBUG_CPU_PARTIAL, with the limits
- * in `geometry`. */
+/* Instead of the release's own layers. */
+void slub_system_set_layers(SlubSystem *system, const SlubLayers *layers);
+
+/* The cache has sheaves if geometry->sheaf_capacity is above 0, which that of a debug cache never is. A debug cache has
+ * a cpu partial list only under SLUB_DEBUG_CPU_PARTIAL, with the limits in `geometry`. The system owns the cache. */
 SlubCache *slub_cache_new(SlubSystem *system, const char *name, const SlabGeometry *geometry, double fallback_chance,
                           gboolean with_histogram, GError **error);
 
 void slub_free_bulk(SlubCache *cache, MachCpu *cpu, guint n, SlabId *objects); /* kmem_cache_free_bulk; reorders */
 void slub_alloc_bulk(SlubCache *cache, MachCpu *cpu, guint n, SlabId *ret_objects);
-void slub_flush_cpu(SlubCache *cache, MachCpu *cpu);  /* flush_cpu_slab */
-void slub_shrink(SlubCache *cache, MachCpu *cpu);     /* the node part of __kmem_cache_do_shrink; flush first */
+void slub_flush_cpu(SlubCache *cache, MachCpu *cpu); /* flush_cpu_slab, flush_cpu_sheaves */
+void slub_shrink(SlubCache *cache, MachCpu *cpu);    /* the node part of __kmem_cache_do_shrink; flush first */
+
+/* kfree_rcu(): through the CPU's rcu_free sheaf where there is one, else one RCU callback an object (the batching in
+ * pages of pointers is left out). */
+void slub_free_rcu(SlubCache *cache, MachCpu *cpu, SlabId object);
+
+/* kmem_cache_alloc_node() for callers that may not block (GFP_ATOMIC, GFP_NOWAIT). */
+SlabId slub_alloc_atomic(SlubCache *cache, MachCpu *cpu, gint node);
 
 /* Why the cache's lists and counts contradict each other, NULL when they do not. Caller frees. For a moment when
  * no operation is under way. */
@@ -158,6 +125,32 @@ slub_prefetch(const SlubCache *cache, SlabId slab)
     __builtin_prefetch(&cache->system->arena.slab[slab], 1);
 }
 
+/* The two below leave the slow path to *generation (which the fast path does not read), and the count of live objects
+ * to the caller; `c` is the CPU's. */
+static inline SlabId
+slub_alloc_from(const SlubGeneration *const *generation, SlubCache *cache, SlubCpu *c, MachCpu *cpu, gint node)
+{
+    if (G_LIKELY(c->free > 0 && (node == SLUB_NO_NODE || slub_slab_node(cache, c->slab) == (guint) node))) {
+        c->free--;
+        c->stat[SLAB_STAT_ALLOC_FASTPATH]++;
+        mach_spend(cpu, cpu->machine->costs.alloc_fast);
+        return c->slab;
+    }
+    return (*generation)->alloc_slow(cache, cpu, node);
+}
+
+static inline void
+slub_free_to(const SlubGeneration *const *generation, SlubCache *cache, SlubCpu *c, MachCpu *cpu, SlabId slab, guint n)
+{
+    if (G_LIKELY(slab == c->slab)) {
+        c->free += n;
+        c->stat[SLAB_STAT_FREE_FASTPATH] += cache->system->kernel >= SLAB_KERNEL(6, 8) ? n : 1;
+        mach_spend(cpu, cpu->machine->costs.free_fast + (n - 1) * cpu->machine->costs.bulk_object);
+        return;
+    }
+    (*generation)->free_slow(cache, cpu, slab, n);
+}
+
 /* kmem_cache_alloc_node(): 0 never happens (a machine without memory fails as a whole). */
 static inline SlabId
 slub_alloc_node(SlubCache *cache, MachCpu *cpu, gint node)
@@ -166,13 +159,7 @@ slub_alloc_node(SlubCache *cache, MachCpu *cpu, gint node)
 
     sim_private(cpu->engine, cpu->agent);
     c->n_objects++;
-    if (G_LIKELY(c->free > 0 && (node == SLUB_NO_NODE || slub_slab_node(cache, c->slab) == (guint) node))) {
-        c->free--;
-        c->stat[SLAB_STAT_ALLOC_FASTPATH]++;
-        mach_spend(cpu, cpu->machine->costs.alloc_fast);
-        return c->slab;
-    }
-    return cache->generation->alloc_slow(cache, cpu, node);
+    return slub_alloc_from(&cache->generation, cache, c, cpu, node);
 }
 
 static inline SlabId
@@ -181,7 +168,7 @@ slub_alloc(SlubCache *cache, MachCpu *cpu)
     return slub_alloc_node(cache, cpu, SLUB_NO_NODE);
 }
 
-/* do_slab_free() of `n` objects of one slab. */
+/* slab_free() of `n` objects of one slab. */
 static inline void
 slub_free_objects(SlubCache *cache, MachCpu *cpu, SlabId slab, guint n)
 {
@@ -189,13 +176,7 @@ slub_free_objects(SlubCache *cache, MachCpu *cpu, SlabId slab, guint n)
 
     sim_private(cpu->engine, cpu->agent);
     c->n_objects -= n;
-    if (G_LIKELY(slab == c->slab)) {
-        c->free += n;
-        c->stat[SLAB_STAT_FREE_FASTPATH] += cache->system->kernel >= SLAB_KERNEL(6, 8) ? n : 1;
-        mach_spend(cpu, cpu->machine->costs.free_fast + (n - 1) * cpu->machine->costs.bulk_object);
-        return;
-    }
-    cache->generation->free_slow(cache, cpu, slab, n);
+    slub_free_to(&cache->generation, cache, c, cpu, slab, n);
 }
 
 static inline void

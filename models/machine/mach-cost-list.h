@@ -42,6 +42,19 @@ COST(new_slab_object, "2 ns [0.5 ns .. 10 ns] one freelist link an object (slub-
 COST(discard_slab, "100 ns [30 ns .. 400 ns] free of the page, accounting, vmstat", "giving a slab back, fixed part")
 COST(rcu_callback, "35 ns [10 ns .. 150 ns] callback invocation with a cold object",
      "one RCU callback without the frees it makes")
+COST(sheaf_alloc, "5 ns [3 ns .. 10 ns] sheaf paths 4 to 5 ns each (slub-facts D.3)",
+     "one allocation from the CPU's main sheaf")
+COST(sheaf_free, "5 ns [3 ns .. 10 ns] sheaf paths 4 to 5 ns each (slub-facts D.3)", "one free to the CPU's main sheaf")
+COST(sheaf_object, "0.5 ns [0.2 ns .. 2 ns] estimate: 8 bytes of a memcpy and of the loop around it",
+     "each object of a bulk call that is copied to or from a sheaf")
+COST(sheaf_refill_object, "3 ns [1 ns .. 30 ns] estimate: as bulk_object, the free pointer is read from the object",
+     "each object taken off a slab's freelist into a sheaf, to 6.19 bulk_object instead")
+COST(sheaf_new, "60 ns [30 ns .. 300 ns] kzalloc of 512 bytes about 30 ns and zeroing (slub-facts D.3)",
+     "allocating an empty sheaf")
+COST(sheaf_discard, "25 ns [10 ns .. 100 ns] estimate: kfree and what follows it later",
+     "giving an empty sheaf back")
+COST(barn_hold, "15 ns [5 ns .. 60 ns] estimate: half a list_lock section without slabs",
+     "barn lock held, without the transfers of the sheaves' lines")
 COST(objcg_lookup, "17.8 ns [8 ns .. 40 ns] SEED4: root cgroup, to 6.6, less the array's share",
      "finding a task's objcg by RCU and a walk up its memcgs, without the reference")
 COST(objcg_lookup_scoped, "0.9 ns [0.3 ns .. 4 ns] SEED4: root cgroup with scoped pointers, less the array's share",

@@ -240,3 +240,82 @@ guide_restore_cpu_slab(ReplayGuide *guide, gint cache_index, guint start, const 
     slub_place_take(slub, old);
     slub_place_put(slub, old, SLUB_PLACE_CPU_USED_UP, cpu->id);
 }
+
+void
+guide_need_objects(SlubCache *slub, SlabId id, guint n)
+{
+    Slab *slab = &slub->system->arena.slab[id];
+    guint n_inuse = slub_place_n_inuse(slub, id);
+
+    if (n_inuse >= n)
+        return;
+    n -= n_inuse;
+    for (guint cpu = 0; cpu < slub->system->machine->n_cpus; cpu++)
+        if (slub->cpu[cpu].slab == id && slub->cpu[cpu].free >= n) {
+            slub->cpu[cpu].free -= n;
+            slub->cpu[cpu].n_objects += n;
+            return;
+        }
+    /* A full slab is on no list. */
+    if (slab->inuse + n >= slab->objects)
+        slub_place_take(slub, id);
+    n = MIN(n, (guint) slab->objects - slab->inuse);
+    slab->inuse = (guint16) (slab->inuse + n);
+    slub->cpu[0].n_objects += n;
+}
+
+/* The slab of an object, which is replaced by a new full one when it is gone. */
+static SlabId
+living_slab(ReplayGuide *guide, const ReplayCache *cache, guint start, SlabId id)
+{
+    SlubCache *slub = cache->cache[start];
+    const Slab *slab = &slub->system->arena.slab[id];
+
+    if (id && slab->objects && slab->cache == slub->index)
+        return id;
+    return slub_place_new(slub, replay_cpu(guide->replay, start, 0, 0)->mem_node, cache->geometry.objects,
+                          SLUB_PLACE_NONE, 0);
+}
+
+/* What is in use and not the trace's own is from before it. */
+static void
+settle_old_objects(ReplayGuide *guide, guint start, const ReplayTable *counts)
+{
+    const SlubSystem *system = guide->replay->world[start].system;
+
+    for (SlabId id = 1; id < system->arena.n_used; id++) {
+        const Slab *slab = &system->arena.slab[id];
+        const guint32 *n = replay_table_find(counts, id);
+        guint n_inuse = slab->objects ? slub_place_n_inuse(system->cache[slab->cache], id) : 0;
+
+        *replay_old_objects(guide->replay, start, id) = (guint16) (n_inuse - MIN(n_inuse, n ? *n : 0));
+    }
+}
+
+void
+guide_settle_objects(ReplayGuide *guide, guint start)
+{
+    ReplayTable *objects = &guide->replay->objects;
+    ReplayTable counts;
+
+    replay_table_init(&counts, 1);
+    for (gsize i = 0; i < objects->capacity; i++) {
+        guint32 *object = objects->value + i * objects->width;
+        const ReplayCache *cache;
+        guint32 *n;
+
+        if (!objects->key[i] || object[0] == 0)
+            continue;
+        cache = g_ptr_array_index(guide->replay->caches, object[0] - 1);
+        object[1 + start] = living_slab(guide, cache, start, object[1 + start]);
+        n = replay_table_add(&counts, object[1 + start]);
+        if (*n == cache->geometry.objects) { /* more than it can hold: the followed state was wrong here */
+            object[1 + start] = living_slab(guide, cache, start, 0);
+            n = replay_table_add(&counts, object[1 + start]);
+        }
+        (*n)++;
+        guide_need_objects(cache->cache[start], object[1 + start], *n);
+    }
+    settle_old_objects(guide, start, &counts);
+    replay_table_clear(&counts);
+}

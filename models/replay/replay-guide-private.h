@@ -172,6 +172,12 @@ void guide_hide(ReplayGuide *guide, gint cache, guint start, const MachCpu *cpu,
 void guide_send_away(ReplayGuide *guide, gint cache, guint start, guint node);
 void guide_bring_back(ReplayGuide *guide, gint cache, guint start);
 
+/* At least `n` objects of a slab are in use from now on: one whose content is not known may have seemed emptier. */
+void guide_need_objects(SlubCache *slub, SlabId id, guint n);
+
+/* Every live object of the trace has a slab that exists and counts it as in use. */
+void guide_settle_objects(ReplayGuide *guide, guint start);
+
 /* Counters of one CPU now, and the differences to them. */
 void guide_begin(const ReplayCache *cache, guint start, const MachCpu *cpu, GuidePrediction *ret_before);
 void guide_end(const ReplayCache *cache, guint start, const MachCpu *cpu, GuidePrediction *before);

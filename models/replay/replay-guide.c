@@ -266,25 +266,6 @@ slab_of(ReplayGuide *guide, guint cpu, gint index, guint start, guint64 recorded
     return id ? id : guide_adopt(guide, index, start, recorded, 0, replay_cpu(guide->replay, start, cpu, 0));
 }
 
-/* A slab whose content is not known may seem empty: then it had one more object in use. */
-static void
-need_objects(SlubCache *slub, SlabId id, guint n)
-{
-    Slab *slab = &slub->system->arena.slab[id];
-    guint n_inuse = slub_place_n_inuse(slub, id);
-
-    if (n_inuse >= n)
-        return;
-    for (guint cpu = 0; cpu < slub->system->machine->n_cpus; cpu++)
-        if (slub->cpu[cpu].slab == id && slub->cpu[cpu].free >= n - n_inuse) {
-            slub->cpu[cpu].free -= n - n_inuse;
-            slub->cpu[cpu].n_objects += n - n_inuse;
-            return;
-        }
-    slab->inuse = (guint16) (slab->inuse + n - n_inuse);
-    slub->cpu[0].n_objects += n - n_inuse;
-}
-
 static void
 apply_free(ReplayGuide *guide, guint event_cpu, GuidePending *p)
 {
@@ -303,7 +284,7 @@ apply_free(ReplayGuide *guide, guint event_cpu, GuidePending *p)
         for (SlabId on = slub->cpu[cpu->id].partial; on && did.n_chain < GUIDE_CHAIN_MAX;
              on = slub->system->arena.slab[on].next)
             did.chain[did.n_chain++] = on;
-        need_objects(slub, id, 1);
+        guide_need_objects(slub, id, 1);
         did.was_listed =
             (slub->system->arena.slab[id].flags & SLAB_ON_PARTIAL) != 0 && slub->system->arena.slab[id].inuse == 1;
         guide_begin(cache, start, cpu, &did);
@@ -491,7 +472,7 @@ feed_free_bulk(ReplayGuide *guide, const KmemEvent *event, gint index)
 
             for (guint j = 0; j < event->n_shown; j++)
                 n_same += ids[j] == ids[i];
-            need_objects(cache->cache[start], ids[i], n_same);
+            guide_need_objects(cache->cache[start], ids[i], n_same);
         }
         guide_begin(cache, start, cpu, &did);
         slub_free_bulk(cache->cache[start], cpu, event->n_shown, ids);
@@ -554,4 +535,17 @@ replay_guide_finish(ReplayGuide *guide)
     for (guint cpu = 0; cpu < n_cpus; cpu++)
         for (guint context = 0; context < KMEM_N_CONTEXTS; context++)
             finish_step(guide, cpu, (KmemContext) context, &guide->pending[cpu * KMEM_N_CONTEXTS + context]);
+}
+
+void
+replay_guide_hand_over(ReplayGuide *guide)
+{
+    Replay *replay = guide->replay;
+
+    replay_guide_finish(guide);
+    for (guint start = 0; start < replay->params.n_starts; start++) {
+        for (guint i = 0; i < replay->caches->len; i++)
+            guide_bring_back(guide, (gint) i, start);
+        guide_settle_objects(guide, start);
+    }
 }

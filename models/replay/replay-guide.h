@@ -45,8 +45,11 @@ void replay_guide_free(ReplayGuide *guide);
 /* One event of the cache with that index, while the kernel is followed; an allocated object has its row already. */
 void replay_guide_feed(ReplayGuide *guide, const KmemEvent *event, gint cache);
 
-/* Steps under way are judged by what has been seen of them: call it at the end, or where following ends. */
+/* Steps under way are judged by what has been seen of them: call it at the end. */
 void replay_guide_finish(ReplayGuide *guide);
+
+/* The same where following ends: the state is made sound enough for the model to go on alone. */
+void replay_guide_hand_over(ReplayGuide *guide);
 
 ReplayTally replay_guide_tally(const ReplayGuide *guide, ReplayRule rule);
 

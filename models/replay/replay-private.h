@@ -15,6 +15,18 @@ SlabId replay_start_slab(Replay *replay, ReplayCache *cache, guint start, guint6
  * pointers show, that slab's freelist is at least so long; when it moves on, it was not longer. */
 void replay_start_reveal(Replay *replay, ReplayCache *cache, guint cpu, const guint64 *ptrs, guint n);
 
+/* Objects of a slab that were in use before the trace and have not been freed in it. A free of an object that the trace
+ * does not know takes one of these, never one that the trace has handed out. */
+static inline guint16 *
+replay_old_objects(const Replay *replay, guint start, SlabId id)
+{
+    GArray *old = replay->world[start].old;
+
+    if (id >= old->len)
+        g_array_set_size(old, id + 1024);
+    return &g_array_index(old, guint16, id);
+}
+
 static inline MachCpu *
 replay_cpu(const Replay *replay, guint start, guint cpu, guint copy)
 {

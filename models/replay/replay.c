@@ -48,6 +48,7 @@ replay_new(const ReplayParams *params, const ReplayCatalog *catalog, ReplayNames
     for (guint i = 0; i < params->n_starts; i++) {
         ReplayWorld *world = &replay->world[i];
 
+        world->old = g_array_new(FALSE, TRUE, sizeof(guint16));
         world->machine = replay_machine_new(topology, params->seed, i);
         world->system = slub_system_new(world->machine, kernel, 100, error);
         if (!world->system)
@@ -68,6 +69,8 @@ replay_free(Replay *replay)
     g_ptr_array_unref(replay->caches);
     for (guint i = 0; i < replay->params.n_starts; i++) {
         slub_system_free(replay->world[i].system);
+        if (replay->world[i].old)
+            g_array_unref(replay->world[i].old);
         mach_machine_free(replay->world[i].machine);
     }
     g_free(replay->world);
@@ -362,7 +365,7 @@ note_probe(Replay *replay, const KmemEvent *event)
 static void
 stop_following(Replay *replay)
 {
-    replay_guide_finish(replay->guide);
+    replay_guide_hand_over(replay->guide);
     g_clear_pointer(&replay->guide, replay_guide_free);
     for (guint i = 0; i < replay->caches->len; i++) {
         ReplayCache *cache = g_ptr_array_index(replay->caches, i);

@@ -46,6 +46,7 @@ typedef struct {
     Machine *machine;
     SlubSystem *system;
     SimRng rng; /* the unknown of the start */
+    GArray *old; /* guint16 by SlabId: objects in use that are from before the trace */
 } ReplayWorld;
 
 typedef struct {

@@ -31,8 +31,7 @@ typedef enum
 #define SLAB_DEBUG_FLAGS                                                                                               \
     ((guint) (SLAB_CONSISTENCY_CHECKS | SLAB_RED_ZONE | SLAB_POISON | SLAB_STORE_USER | SLAB_TRACE))
 
-/* SLUB_STATS counters: enum suffix as in the kernel, sysfs name. Includes those of generations that only later
- * files implement, so that tables keep their columns. */
+/* SLUB_STATS counters of all releases: enum suffix as in the kernel, sysfs name. Those of sheaves come last. */
 #define SLAB_STATS(ROW)                                                                                                \
     ROW(ALLOC_FASTPATH, "alloc_fastpath")                                                                              \
     ROW(ALLOC_SLOWPATH, "alloc_slowpath")                                                                              \
@@ -59,14 +58,32 @@ typedef enum
     ROW(CPU_PARTIAL_ALLOC, "cpu_partial_alloc")                                                                        \
     ROW(CPU_PARTIAL_FREE, "cpu_partial_free")                                                                          \
     ROW(CPU_PARTIAL_NODE, "cpu_partial_node")                                                                          \
-    ROW(CPU_PARTIAL_DRAIN, "cpu_partial_drain")
+    ROW(CPU_PARTIAL_DRAIN, "cpu_partial_drain")                                                                        \
+    ROW(ALLOC_PCS, "alloc_cpu_sheaf")                                                                                  \
+    ROW(FREE_PCS, "free_cpu_sheaf")                                                                                    \
+    ROW(FREE_RCU_SHEAF, "free_rcu_sheaf")                                                                              \
+    ROW(FREE_RCU_SHEAF_FAIL, "free_rcu_sheaf_fail")                                                                    \
+    ROW(SHEAF_FLUSH, "sheaf_flush")                                                                                    \
+    ROW(SHEAF_REFILL, "sheaf_refill")                                                                                  \
+    ROW(SHEAF_ALLOC, "sheaf_alloc")                                                                                    \
+    ROW(SHEAF_FREE, "sheaf_free")                                                                                      \
+    ROW(BARN_GET, "barn_get")                                                                                          \
+    ROW(BARN_GET_FAIL, "barn_get_fail")                                                                                \
+    ROW(BARN_PUT, "barn_put")                                                                                          \
+    ROW(BARN_PUT_FAIL, "barn_put_fail")                                                                                \
+    ROW(SHEAF_PREFILL_FAST, "sheaf_prefill_fast")                                                                      \
+    ROW(SHEAF_PREFILL_SLOW, "sheaf_prefill_slow")                                                                      \
+    ROW(SHEAF_PREFILL_OVERSIZE, "sheaf_prefill_oversize")                                                              \
+    ROW(SHEAF_RETURN_FAST, "sheaf_return_fast")                                                                        \
+    ROW(SHEAF_RETURN_SLOW, "sheaf_return_slow")
 
 typedef enum
 {
 #define ROW(name, sysfs) SLAB_STAT_##name,
     SLAB_STATS(ROW)
 #undef ROW
-        SLAB_N_STATS
+        SLAB_N_STATS,
+    SLAB_FIRST_SHEAF_STAT = SLAB_STAT_ALLOC_PCS, /* from here on: only caches with sheaves count them */
 } SlabStat;
 
 /* Lower-case sysfs file name of a counter; static storage. */

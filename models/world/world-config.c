@@ -10,9 +10,12 @@
 
 static const SimKeySpec kernel_keys[] = {
     {.group = "kernel", .key = "version", .type = SIM_KEY_TEXT, .fallback = "6.5",
-     .help = "release whose allocator and rules are simulated"},
+     .help = "release whose allocator and rules are simulated: 6.5; slub-6.5 says the same"},
     {NULL},
 };
+
+/* The choices auto|on|off. */
+enum { AUTO, ON, OFF };
 
 static const SimKeySpec slub_keys[] = {
     {.group = "slub", .key = "min_order", .type = SIM_KEY_INT, .fallback = "0", .max = 10,
@@ -29,6 +32,15 @@ static const SimKeySpec slub_keys[] = {
      .help = "CONFIG_SLUB_CPU_PARTIAL"},
     {.group = "slub", .key = "cpu_partial_factor", .type = SIM_KEY_REAL, .fallback = "1", .min = 0, .max = 1000,
      .help = "scales the object targets of set_cpu_partial()"},
+    {.group = "slub", .key = "cpu_slab", .type = SIM_KEY_CHOICE, .fallback = "auto", .choices = "auto|on|off",
+     .help = "the cpu slab and with it the cpu partial list; auto = as in the release: on to 6.19, off from 7.0"},
+    {.group = "slub", .key = "sheaves", .type = SIM_KEY_CHOICE, .fallback = "auto", .choices = "auto|on|off",
+     .help = "sheaves; auto = of the caches that have them in the release, on = of all that have them in 7.0"},
+    {.group = "slub", .key = "sheaf_refill", .type = SIM_KEY_CHOICE, .fallback = "trylock",
+     .choices = "local|trylock|spin",
+     .help = "without a cpu slab: partial slabs of which nodes fill a sheaf, others' only if their lock is free or not"},
+    {.group = "slub", .key = "remote_free", .type = SIM_KEY_CHOICE, .fallback = "direct", .choices = "direct|sheaf",
+     .help = "where sheaves leave objects of other nodes: their slab, as in every release, or the CPU's sheaf"},
     {.group = "slub", .key = "remote_node_defrag_ratio", .type = SIM_KEY_INT, .fallback = "100", .max = 100,
      .help = "percent, as in sysfs"},
     {.group = "slub", .key = "debug", .type = SIM_KEY_TEXT, .optional = TRUE,
@@ -52,6 +64,7 @@ static const SimKeySpec cache_keys[] = {
     CACHE_KEY("order", SIM_KEY_INT, 0, 10, "slab order instead of the computed one"),
     CACHE_KEY("min_partial", SIM_KEY_INT, 0, 1e6, "sysfs min_partial"),
     CACHE_KEY("cpu_partial", SIM_KEY_INT, 0, 1e6, "sysfs cpu_partial, in objects"),
+    CACHE_KEY("sheaf_capacity", SIM_KEY_INT, 0, 4096, "objects of a sheaf, 0 = no sheaves; a debug cache never has any"),
     CACHE_KEY("cpu_partial_slabs", SIM_KEY_INT, 0, 1e6, "the limit in slabs itself, from 5.16 on"),
     {NULL},
 };
@@ -123,14 +136,42 @@ world_schema(void)
 gboolean
 world_kernel(const SimConfig *config, guint *ret_kernel, GError **error)
 {
+    const char *text = sim_config_text(config, "kernel", "version");
     guint kernel;
 
-    if (!slab_listing_parse_kernel(sim_config_text(config, "kernel", "version"), &kernel, NULL))
+    if (g_str_has_prefix(text, "slub-"))
+        text += strlen("slub-");
+    if (!slab_listing_parse_kernel(text, &kernel, NULL))
         return sim_config_error(config, "kernel", "version", error, "not a release (allowed: numbers such as 6.5)");
     if (!slub_generation_find(kernel))
         return sim_config_error(config, "kernel", "version", error,
-                                "no allocator is modelled for it (allowed: 5.10 to 6.17)");
+                                "no allocator is modelled for it (allowed: 5.10 to 7.1)");
     *ret_kernel = kernel;
+    return TRUE;
+}
+
+gboolean
+world_layers(const SimConfig *config, guint kernel, SlubLayers *ret_layers, GError **error)
+{
+    static const gboolean refill[] = {SLUB_REFILL_LOCAL, SLUB_REFILL_TRYLOCK, SLUB_REFILL_SPIN};
+    gboolean own = slub_generation_find(kernel)->has_cpu_slab;
+    guint cpu_slab = sim_config_choice(config, "slub", "cpu_slab");
+    guint debug_path = sim_config_choice(config, "slub", "debug_path");
+    SlubLayers layers;
+
+    if (cpu_slab == ON && !own)
+        return sim_config_error(config, "slub", "cpu_slab", error,
+                                "the release has no cpu slab (allowed: auto, off; or kernel.version = 6.19 and "
+                                "slub.sheaves = on)");
+    layers = (SlubLayers){
+        .has_cpu_slab = cpu_slab == AUTO ? own : cpu_slab == ON,
+        .refill = refill[sim_config_choice(config, "slub", "sheaf_refill")],
+        .remote_frees_to_sheaf = sim_config_choice(config, "slub", "remote_free") == 1,
+    };
+    if (!layers.has_cpu_slab && debug_path != SLUB_DEBUG_AUTO && debug_path != SLUB_DEBUG_SINGLE)
+        return sim_config_error(config, "slub", "debug_path", error,
+                                "there is no cpu slab to activate (allowed: auto, single)");
+    *ret_layers = layers;
     return TRUE;
 }
 
@@ -179,11 +220,13 @@ typedef struct
 } KnownCache;
 
 static const KnownCache known_caches[] = {
+    {SLAB_KERNEL(6, 18),
+     "vm_area_struct:192,flags=ACCOUNT|HWCACHE_ALIGN|TYPESAFE_BY_RCU,freeptr_offset=0,sheaf_capacity=32"},
     {SLAB_KERNEL(6, 15), "vm_area_struct:192,flags=ACCOUNT|HWCACHE_ALIGN|TYPESAFE_BY_RCU,freeptr_offset=0"},
     {SLAB_KERNEL(6, 4), "vm_area_struct:176,flags=ACCOUNT"},
     {0, "vm_area_struct:152,flags=ACCOUNT"},
     {0, "vma_lock:40,flags=ACCOUNT"},
-    {0, "maple_node:256,align=256"},
+    {0, "maple_node:256,align=256,sheaf_capacity=32"},
     {0, "skbuff_head_cache:232,flags=HWCACHE_ALIGN"},
     {0, "bench_32:32"},
     {0, "bench_64:64"},
@@ -248,6 +291,36 @@ apply_cache_group(const SimConfig *config, const char *group, SlabCacheSpec *spe
     return TRUE;
 }
 
+/* What the scenario says of sheaves instead of the release. A debug cache has none, whatever its creator asks for. */
+static gboolean
+apply_sheaves(const SimConfig *config, const SlabGeometryEnv *env, const SlabCacheSpec *spec, SlabGeometry *geometry,
+              GError **error)
+{
+    const char *const *instances = sim_config_instances(config, "cache *");
+    g_autofree char *group = g_strconcat("cache ", spec->name, NULL);
+    guint sheaves = sim_config_choice(config, "slub", "sheaves");
+
+    if (sheaves == OFF || (geometry->flags & SLAB_DEBUG_FLAGS)) {
+        geometry->sheaf_capacity = 0;
+        return TRUE;
+    }
+    if (sheaves == ON && env->kernel < SLAB_KERNEL(7, 0)) {
+        SlabGeometryEnv with_sheaves = *env;
+        SlabCacheSpec plain = *spec;
+        SlabGeometry other;
+
+        with_sheaves.kernel = SLAB_KERNEL(7, 0);
+        /* 7.0 has no cpu partial list that a limit could be written to. */
+        plain.cpu_partial_override = plain.cpu_partial_slabs_override = -1;
+        if (!slab_geometry_compute(&with_sheaves, &plain, &other, error))
+            return FALSE;
+        geometry->sheaf_capacity = other.sheaf_capacity;
+    }
+    if (instances && g_strv_contains(instances, spec->name) && sim_config_is_given(config, group, "sheaf_capacity"))
+        geometry->sheaf_capacity = (guint) sim_config_int(config, group, "sheaf_capacity");
+    return TRUE;
+}
+
 gboolean
 world_cache_spec(const SimConfig *config, const SlabGeometryEnv *env, const char *name, GStringChunk *names,
                  SlabCacheSpec *ret_spec, GError **error)
@@ -297,7 +370,8 @@ world_cache_geometry(const SimConfig *config, const SlabGeometryEnv *env, const 
     SlabGeometry geometry;
 
     if (!world_cache_spec(config, env, name, names, &spec, error) ||
-        !slab_geometry_compute(env, &spec, &geometry, error))
+        !slab_geometry_compute(env, &spec, &geometry, error) ||
+        !apply_sheaves(config, env, &spec, &geometry, error))
         return FALSE;
     if ((geometry.flags & SLAB_DEBUG_FLAGS) &&
         sim_config_choice(config, "slub", "debug_path") == SLUB_DEBUG_CPU_PARTIAL &&

@@ -2,6 +2,7 @@
 /* Readings at checkpoints. What others can see (node lists, locks) is read by an observer agent, which comes after
  * every CPU of the same moment. What is private to a CPU is read by the CPU when its own clock passes the checkpoint,
  * between two operations; the observer reads it for CPUs that sleep. */
+#include "slub-sheaf.h"
 #include "world-private.h"
 
 #include <string.h>
@@ -64,6 +65,7 @@ world_run_free(WorldRun *run)
     g_free(run->stat_at_warmup);
     g_free(run->stat_at_end);
     g_free(run->list_sites);
+    g_free(run->barn_sites);
     g_free(run->zone_sites);
     g_free(run->list_waits);
     if (run->workload->free)
@@ -72,14 +74,18 @@ world_run_free(WorldRun *run)
 }
 
 static void
-read_cpu_cache(const SlubCache *cache, const SlubCpu *c, WorldCacheSample *sample)
+read_cpu_cache(const SlubCache *cache, guint cpu, WorldCacheSample *sample)
 {
     const Slab *slabs = cache->system->arena.slab;
+    const SlubCpu *c = &cache->cpu[cpu];
+    SlabId slab = cache->sheaves ? cache->sheaves->cpu[cpu].slab : c->slab;
 
     sample->objects_inuse += c->n_objects;
-    sample->cpu_slab_free += c->free;
-    if (c->slab)
-        sample->cpu_slab_free += slabs[c->slab].objects - slabs[c->slab].inuse;
+    sample->cpu_slab_free += cache->sheaves ? cache->sheaves->cpu[cpu].free : c->free;
+    if (cache->sheaves)
+        sample->cpu_sheaf_free += slub_sheaf_cpu_objects(cache, cpu);
+    if (slab)
+        sample->cpu_slab_free += slabs[slab].objects - slabs[slab].inuse;
     for (SlabId id = c->partial; id; id = slabs[id].next) {
         sample->cpu_partial_slabs++;
         sample->cpu_partial_free += slabs[id].objects - slabs[id].inuse;
@@ -103,7 +109,7 @@ world_on_checkpoint(MachCpu *cpu, guint index, void *data)
     WorldCpu *w = &world->cpu[cpu->id];
 
     for (guint i = 0; i < world->slub->n_caches; i++)
-        read_cpu_cache(world->slub->cache[i], &world->slub->cache[i]->cpu[cpu->id], &sample->cache[i]);
+        read_cpu_cache(world->slub->cache[i], cpu->id, &sample->cache[i]);
     sample->pcp_pages += page_pcp_pages(world->slub->pages, cpu->id);
     sample->rcu_pending += mach_rcu_n_pending(cpu);
     sample->operations += w->n_operations;
@@ -143,6 +149,8 @@ read_nodes(WorldRun *run, WorldSample *sample)
             sample->cache[i].waste_bytes +=
                 n_full * (bytes - (gint64) g->objects * g->size_bytes) +
                 node->n_min_order_slabs * (min_bytes - (gint64) g->min_objects * g->size_bytes);
+            if (cache->sheaves)
+                sample->cache[i].barn_free += slub_sheaf_barn_objects(cache, n);
             sample->cache[i].node_partial_slabs += node->partial.count;
             sample->node_partial_slabs[n] += node->partial.count;
             for (SlabId id = node->partial.head; id; id = slabs[id].next)
@@ -166,11 +174,16 @@ visit_locks(WorldRun *run, gboolean is_end)
     for (guint n = 0; n < n_nodes; n++) {
         for (guint i = 0; i < world->slub->n_caches; i++) {
             SimLock *lock = &world->slub->cache[i]->node[n].list_lock;
+            SlubSheaves *sheaves = world->slub->cache[i]->sheaves;
 
             if (!is_end) {
                 sim_lock_reset_statistics(lock);
+                if (sheaves)
+                    sim_lock_reset_statistics(&sheaves->barn[n].lock);
                 continue;
             }
+            if (sheaves)
+                copy_sites(&run->barn_sites[(i * n_nodes + n) * SLUB_N_BARN_SITES], &sheaves->barn[n].lock);
             copy_sites(&run->list_sites[(i * n_nodes + n) * SLUB_N_LOCK_SITES], lock);
             if (lock->waits_ps)
                 sim_hist_merge(&run->list_waits[i], lock->waits_ps);
@@ -233,6 +246,7 @@ world_run_add_observer(WorldRun *run)
     run->stat_at_warmup = g_new0(guint64, (gsize) n_caches * SLAB_N_STATS);
     run->stat_at_end = g_new0(guint64, (gsize) n_caches * SLAB_N_STATS);
     run->list_sites = g_new0(SimLockSite, (gsize) n_caches * n_nodes * SLUB_N_LOCK_SITES);
+    run->barn_sites = g_new0(SimLockSite, (gsize) n_caches * n_nodes * SLUB_N_BARN_SITES);
     run->zone_sites = g_new0(SimLockSite, (gsize) n_nodes * PAGE_N_LOCK_SITES);
     run->list_waits = g_new0(SimHist, n_caches);
     for (guint i = 0; i < n_caches; i++)

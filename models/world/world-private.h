@@ -13,6 +13,7 @@ typedef struct
     gint64 cpu_slab_free;   /* objects on cpu slabs, private and slab freelists */
     gint64 cpu_partial_free;
     gint64 node_partial_free;
+    gint64 cpu_sheaf_free, barn_free; /* those that wait for a grace period in sheaves count as the CPU's */
     guint32 cpu_partial_slabs, node_partial_slabs;
     gint64 slabs, slab_bytes, waste_bytes; /* waste: what is left over at the end of the slabs */
 } WorldCacheSample;
@@ -36,6 +37,7 @@ typedef struct
     WorldSample *sample; /* [n_checkpoints] */
     guint64 *stat_at_warmup, *stat_at_end; /* [n_caches][SLAB_N_STATS], all CPUs */
     SimLockSite *list_sites; /* [n_caches][n_nodes][SLUB_N_LOCK_SITES] over the measured window */
+    SimLockSite *barn_sites; /* [n_caches][n_nodes][SLUB_N_BARN_SITES]; zeros without sheaves */
     SimLockSite *zone_sites; /* [n_nodes][PAGE_N_LOCK_SITES] */
     SimHist *list_waits;     /* [n_caches], all nodes */
     SimHist zone_waits;      /* all nodes */
@@ -44,6 +46,8 @@ typedef struct
 
 /* world-config.c */
 gboolean world_kernel(const SimConfig *config, guint *ret_kernel, GError **error);
+/* The layers that [slub] asks for. */
+gboolean world_layers(const SimConfig *config, guint kernel, SlubLayers *ret_layers, GError **error);
 gboolean world_geometry_env(const SimConfig *config, const MachTopology *topology, SlabGeometryEnv *ret_env,
                             GError **error);
 /* What `name` is in this release and scenario. SIM_ERROR_MODEL when nobody knows its object size. The spec's name is

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* From the readings of a run to its record. Columns and metrics are documented in results/README.md. */
+#include "slub-sheaf.h"
 #include "world-private.h"
 
 #include <math.h>
@@ -68,6 +69,12 @@ typedef struct
     double wait_ps, hold_ps, alloc_wait_ps, any_wait_ps, free_wait_ps;
 } LockTotals;
 
+static gboolean
+is_alloc_site(SlubLockSite site)
+{
+    return site == SLUB_LOCK_GET_PARTIAL_NODE || site == SLUB_LOCK_GET_ANY_PARTIAL || site >= SLUB_FIRST_DIRECT_SITE;
+}
+
 static LockTotals
 add_list_locks(const WorldRun *run)
 {
@@ -83,14 +90,36 @@ add_list_locks(const WorldRun *run)
                 t.contended += site->contended;
                 t.wait_ps += wait;
                 t.hold_ps += (double) site->hold_ps;
-                if (s == SLUB_LOCK_GET_PARTIAL_NODE || s == SLUB_LOCK_GET_ANY_PARTIAL)
+                if (is_alloc_site(s))
                     t.alloc_wait_ps += wait;
                 else
                     t.free_wait_ps += wait;
-                if (s == SLUB_LOCK_GET_ANY_PARTIAL)
+                if (s == SLUB_LOCK_GET_ANY_PARTIAL || s == SLUB_LOCK_FROM_ANY || s == SLUB_LOCK_REFILL_ANY)
                     t.any_wait_ps += wait;
             }
     return t;
+}
+
+static LockTotals
+add_barn_locks(const WorldRun *run)
+{
+    LockTotals t = {0};
+
+    for (guint i = 0; i < run->world->slub->n_caches * n_nodes(run) * SLUB_N_BARN_SITES; i++) {
+        t.acquisitions += run->barn_sites[i].acquisitions;
+        t.contended += run->barn_sites[i].contended;
+        t.wait_ps += (double) run->barn_sites[i].wait_ps;
+    }
+    return t;
+}
+
+static gboolean
+has_sheaves(const WorldRun *run)
+{
+    for (guint i = 0; i < run->world->slub->n_caches; i++)
+        if (run->world->slub->cache[i]->sheaves)
+            return TRUE;
+    return FALSE;
 }
 
 static LockTotals
@@ -106,6 +135,36 @@ add_zone_locks(const WorldRun *run)
 }
 
 static void
+put_site(SimTable *table, const char *lock, guint node, const char *name, const SimLockSite *site)
+{
+    sim_table_put_text(table, lock);
+    sim_table_put_int(table, node);
+    sim_table_put_text(table, name);
+    sim_table_put_int(table, (gint64) site->acquisitions);
+    sim_table_put_int(table, (gint64) site->contended);
+    sim_table_put_real(table, sim_time_to_ns(site->wait_ps));
+    sim_table_put_real(table, sim_time_to_ns(site->hold_ps));
+}
+
+/* Call sites that the cache's generation does not have get no rows. */
+static void
+report_cache_locks(const WorldRun *run, guint cache, SimTable *table)
+{
+    const SlubCache *c = run->world->slub->cache[cache];
+    g_autofree char *list_lock = g_strconcat(c->name, " list_lock", NULL);
+    g_autofree char *barn_lock = g_strconcat(c->name, " barn lock", NULL);
+    guint n_list_sites = c->below->has_cpu_slab ? SLUB_FIRST_DIRECT_SITE : SLUB_N_LOCK_SITES;
+
+    for (guint n = 0; n < n_nodes(run); n++)
+        for (guint s = 0; s < n_list_sites; s++)
+            put_site(table, list_lock, n, slub_lock_site_name(s, run->world->slub->kernel), list_site(run, cache, n, s));
+    for (guint n = 0; c->sheaves && n < n_nodes(run); n++)
+        for (guint s = 0; s < SLUB_N_BARN_SITES; s++)
+            put_site(table, barn_lock, n, slub_barn_site_name(s),
+                     &run->barn_sites[(cache * n_nodes(run) + n) * SLUB_N_BARN_SITES + s]);
+}
+
+static void
 report_locks(const WorldRun *run, SimRecord *record)
 {
     static const char *const columns[] = {"lock",    "node",    "site", "acquisitions", "contended",
@@ -113,31 +172,11 @@ report_locks(const WorldRun *run, SimRecord *record)
     SimTable *table = sim_record_add_table(record, "locks", columns);
     static const char *const zone_names[PAGE_N_LOCK_SITES] = {"rmqueue_bulk", "free_pcppages_bulk", "high order"};
 
-    for (guint i = 0; i < run->world->slub->n_caches; i++) {
-        g_autofree char *lock = g_strconcat(run->world->slub->cache[i]->name, " list_lock", NULL);
-        for (guint n = 0; n < n_nodes(run); n++)
-            for (guint s = 0; s < SLUB_N_LOCK_SITES; s++) {
-                const SimLockSite *site = list_site(run, i, n, s);
-                sim_table_put_text(table, lock);
-                sim_table_put_int(table, n);
-                sim_table_put_text(table, slub_lock_site_name(s, run->world->slub->kernel));
-                sim_table_put_int(table, (gint64) site->acquisitions);
-                sim_table_put_int(table, (gint64) site->contended);
-                sim_table_put_real(table, sim_time_to_ns(site->wait_ps));
-                sim_table_put_real(table, sim_time_to_ns(site->hold_ps));
-            }
-    }
+    for (guint i = 0; i < run->world->slub->n_caches; i++)
+        report_cache_locks(run, i, table);
     for (guint n = 0; n < n_nodes(run); n++)
-        for (guint s = 0; s < PAGE_N_LOCK_SITES; s++) {
-            const SimLockSite *site = &run->zone_sites[n * PAGE_N_LOCK_SITES + s];
-            sim_table_put_text(table, "zone lock");
-            sim_table_put_int(table, n);
-            sim_table_put_text(table, zone_names[s]);
-            sim_table_put_int(table, (gint64) site->acquisitions);
-            sim_table_put_int(table, (gint64) site->contended);
-            sim_table_put_real(table, sim_time_to_ns(site->wait_ps));
-            sim_table_put_real(table, sim_time_to_ns(site->hold_ps));
-        }
+        for (guint s = 0; s < PAGE_N_LOCK_SITES; s++)
+            put_site(table, "zone lock", n, zone_names[s], &run->zone_sites[n * PAGE_N_LOCK_SITES + s]);
 }
 
 static void
@@ -171,8 +210,10 @@ report_counters(const WorldRun *run, SimRecord *record)
     static const char *const columns[] = {"cache", "counter", "value", NULL};
     SimTable *table = sim_record_add_table(record, "counters", columns);
 
+    guint n_stats = has_sheaves(run) ? SLAB_N_STATS : SLAB_FIRST_SHEAF_STAT;
+
     for (guint i = 0; i < run->world->slub->n_caches; i++)
-        for (guint s = 0; s < SLAB_N_STATS; s++) {
+        for (guint s = 0; s < n_stats; s++) {
             sim_table_put_text(table, run->world->slub->cache[i]->name);
             sim_table_put_text(table, slab_stat_name(s));
             sim_table_put_int(table, (gint64) window_stat(run, i, s));
@@ -187,11 +228,19 @@ typedef enum
     PLACE_CPU_PARTIAL,
     PLACE_NODE_PARTIAL,
     PLACE_WASTE,
+    PLACE_CPU_SHEAF,
+    PLACE_BARN,
     N_PLACES
 } Place;
 
-static const char *const place_names[N_PLACES] = {"objects_inuse", "cpu_slab_free", "cpu_partial_free",
-                                                  "node_partial_free", "waste"};
+static const char *const place_names[N_PLACES] = {
+    "objects_inuse", "cpu_slab_free", "cpu_partial_free", "node_partial_free", "waste", "cpu_sheaf_free", "barn_free"};
+
+static guint
+n_places(const WorldRun *run)
+{
+    return has_sheaves(run) ? N_PLACES : PLACE_CPU_SHEAF;
+}
 
 static void
 bytes_by_place(const WorldRun *run, guint cache, const WorldCacheSample *sample, double *ret_bytes)
@@ -203,7 +252,9 @@ bytes_by_place(const WorldRun *run, guint cache, const WorldCacheSample *sample,
     ret_bytes[PLACE_CPU_SLAB] = (double) sample->cpu_slab_free * stride;
     ret_bytes[PLACE_CPU_PARTIAL] = (double) sample->cpu_partial_free * stride;
     ret_bytes[PLACE_NODE_PARTIAL] = (double) sample->node_partial_free * stride;
-    ret_bytes[PLACE_WASTE] = (double) sample->waste_bytes;
+    ret_bytes[PLACE_CPU_SHEAF] = (double) sample->cpu_sheaf_free * stride;
+    ret_bytes[PLACE_BARN] = (double) sample->barn_free * stride;
+    ret_bytes[PLACE_WASTE] = (double) sample->slabs * g->leftover_bytes;
 }
 
 static void
@@ -216,7 +267,7 @@ report_series(const WorldRun *run, SimRecord *record)
     SimTime last_time = 0;
 
     g_ptr_array_add(columns, g_strdup("time_ms"));
-    for (guint p = 0; p < N_PLACES; p++)
+    for (guint p = 0; p < n_places(run); p++)
         g_ptr_array_add(columns, g_strconcat(place_names[p], "_bytes", NULL));
     g_ptr_array_add(columns, g_strdup("pcp_free_bytes"));
     g_ptr_array_add(columns, g_strdup("cpu_partial_slabs"));
@@ -238,7 +289,7 @@ report_series(const WorldRun *run, SimRecord *record)
             cpu_partial_slabs += sample->cache[c].cpu_partial_slabs;
         }
         sim_table_put_real(table, sim_time_to_seconds(run->checkpoint[i]) * 1e3);
-        for (guint p = 0; p < N_PLACES; p++)
+        for (guint p = 0; p < n_places(run); p++)
             sim_table_put_real(table, sum[p]);
         sim_table_put_real(table, (double) sample->pcp_pages * world->topology->page_size_bytes);
         sim_table_put_int(table, cpu_partial_slabs);
@@ -273,7 +324,7 @@ report_memory(const WorldRun *run, SimRecord *record)
                 mean[p] += bytes[p] / n_samples;
             slab_bytes += (double) run->sample[i].cache[c].slab_bytes / n_samples;
         }
-        for (guint p = 0; p < N_PLACES; p++) {
+        for (guint p = 0; p < n_places(run); p++) {
             sim_table_put_text(table, world->slub->cache[c]->name);
             sim_table_put_text(table, place_names[p]);
             sim_table_put_real(table, mean[p]);
@@ -335,6 +386,19 @@ per(double value, double by)
     return by > 0 ? value / by : 0;
 }
 
+static void
+report_barns(const WorldRun *run, double cpu_ps, double n_operations, SimRecord *record)
+{
+    LockTotals barns = add_barn_locks(run);
+    double n_refilled = 0;
+
+    for (guint i = 0; i < run->world->slub->n_caches; i++)
+        n_refilled += (double) window_stat(run, i, SLAB_STAT_SHEAF_REFILL);
+    sim_record_add_metric(record, "barn_lock_share_percent", 100 * barns.wait_ps / cpu_ps);
+    sim_record_add_metric(record, "barn_lock_acquisitions_per_op", per((double) barns.acquisitions, n_operations));
+    sim_record_add_metric(record, "sheaf_refilled_objects_per_op", per(n_refilled, n_operations));
+}
+
 void
 world_report(const WorldRun *run, SimRecord *record)
 {
@@ -362,6 +426,8 @@ world_report(const WorldRun *run, SimRecord *record)
     sim_record_add_metric(record, "list_lock_hold_ns", per(lists.hold_ps / 1e3, (double) lists.acquisitions));
     sim_record_add_metric(record, "alloc_slowpath_per_op", per(slow_allocs, n_operations));
     sim_record_add_metric(record, "operations", n_operations);
+    if (has_sheaves(run))
+        report_barns(run, cpu_ps, n_operations, record);
     report_stationarity(run, record);
     sim_record_add_metric(record, "events", (double) world->machine->engine->n_events);
     report_counters(run, record);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "contention.h"
 
+#include "slub-sheaf.h"
+
 enum {
     THINK_NS = 150, /* longest pause between two operations of a CPU */
     HAND_OVER = 8,  /* most objects handed over or freed in a row */
@@ -234,6 +236,7 @@ contention_run(const TestMachine *test, const ContentionLoad *load, guint64 seed
         .cpu_partial = load->cpu_partial,
         .cpu_partial_slabs = load->cpu_partial_slabs,
         .has_cpu_partial = load->has_cpu_partial,
+        .sheaf_capacity = load->sheaf_capacity,
     };
     Contention *c = g_new0(Contention, 1);
     GError *error = NULL;
@@ -348,6 +351,8 @@ contention_digest(const Contention *c)
             node->n_slabs, node->partial.count, node->partial.head, node->partial.tail,
             c->system->pages->zone[i].free_pages);
         append_lock(text, "list_lock", i, &node->list_lock);
+        if (c->cache->sheaves)
+            append_lock(text, "barn lock", i, &c->cache->sheaves->barn[i].lock);
         append_lock(text, "zone lock", i, &c->system->pages->zone[i].lock);
     }
     g_string_append_printf(text,

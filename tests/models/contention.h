@@ -15,6 +15,7 @@ enum {
 typedef struct {
     guint kernel; /* SLAB_KERNEL */
     guint objects, min_partial, cpu_partial, cpu_partial_slabs;
+    guint sheaf_capacity;
     gboolean has_cpu_partial;
     gboolean with_bulk, with_nodes, with_flush;
     guint n_operations; /* of each CPU */

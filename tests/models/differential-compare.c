@@ -10,8 +10,26 @@ G_STATIC_ASSERT((guint) SLUB_LOCK_DEACTIVATE == (guint) REF_LOCK_DEACTIVATE_SLAB
 G_STATIC_ASSERT((guint) SLUB_LOCK_SHRINK == (guint) REF_LOCK_SHRINK);
 G_STATIC_ASSERT((guint) SLUB_LOCK_DEBUG_FREE == (guint) REF_LOCK_DEBUG_FREE);
 G_STATIC_ASSERT((guint) SLUB_LOCK_DEBUG_NEW == (guint) REF_LOCK_DEBUG_NEW);
+G_STATIC_ASSERT((guint) SLUB_LOCK_FROM_PARTIAL == (guint) REF_LOCK_FROM_PARTIAL);
+G_STATIC_ASSERT((guint) SLUB_LOCK_FROM_ANY == (guint) REF_LOCK_FROM_ANY);
+G_STATIC_ASSERT((guint) SLUB_LOCK_NEW_SLAB == (guint) REF_LOCK_NEW_SLAB);
+G_STATIC_ASSERT((guint) SLUB_LOCK_REFILL == (guint) REF_LOCK_REFILL);
+G_STATIC_ASSERT((guint) SLUB_LOCK_REFILL_ANY == (guint) REF_LOCK_REFILL_ANY);
+G_STATIC_ASSERT((guint) SLUB_LOCK_REFILL_RETURN == (guint) REF_LOCK_REFILL_RETURN);
+G_STATIC_ASSERT((guint) SLUB_N_LOCK_SITES == (guint) REF_LOCK_DESTROY);
+
 G_STATIC_ASSERT((guint) DIFFERENTIAL_ACTIVATE == (guint) REF_DEBUG_ACTIVATE);
 G_STATIC_ASSERT((guint) DIFFERENTIAL_SINGLE == (guint) REF_DEBUG_SINGLE);
+
+/* And those of a barn's lock. */
+G_STATIC_ASSERT((guint) SLUB_BARN_REPLACE_EMPTY == (guint) REF_BARN_REPLACE_EMPTY);
+G_STATIC_ASSERT((guint) SLUB_BARN_REPLACE_FULL == (guint) REF_BARN_REPLACE_FULL);
+G_STATIC_ASSERT((guint) SLUB_BARN_GET_EMPTY == (guint) REF_BARN_GET_EMPTY);
+G_STATIC_ASSERT((guint) SLUB_BARN_GET_ANY == (guint) REF_BARN_GET_ANY);
+G_STATIC_ASSERT((guint) SLUB_BARN_PUT_EMPTY == (guint) REF_BARN_PUT_EMPTY);
+G_STATIC_ASSERT((guint) SLUB_BARN_PUT_FULL == (guint) REF_BARN_PUT_FULL);
+G_STATIC_ASSERT((guint) SLUB_BARN_SHRINK == (guint) REF_BARN_SHRINK);
+G_STATIC_ASSERT((guint) SLUB_N_BARN_SITES == (guint) REF_N_BARN_SITES);
 
 void
 differential__fail(const Differential *d, const char *format, ...)
@@ -38,13 +56,18 @@ void
 differential__compare_cpu(const Differential *d, guint cpu)
 {
     const SlubCpu *fast = &d->cache->cpu[cpu];
+    const SlubSheafCpu *below = d->cache->sheaves ? &d->cache->sheaves->cpu[cpu] : NULL;
     const RefSlab *slab = ref_slub_cpu_partial(d->ref, cpu);
     gboolean in_slabs = d->settings.kernel >= SLAB_KERNEL(5, 16);
 
     for (guint stat = 0; stat < SLAB_N_STATS; stat++)
         COMPARE(d, fast->stat[stat], ref_slub_stat(d->ref, (gint) cpu, stat), "cpu %u %s", cpu, slab_stat_name(stat));
-    COMPARE(d, fast->slab, differential__slab_of(d, ref_slub_cpu_slab(d->ref, cpu)), "cpu %u: cpu slab", cpu);
-    COMPARE(d, fast->free, ref_slub_cpu_freelist_length(d->ref, cpu), "cpu %u: freelist length", cpu);
+    if (below)
+        COMPARE(d, fast->slab + fast->free, 0, "cpu %u: a cpu slab where the inline paths look", cpu);
+    COMPARE(d, below ? below->slab : fast->slab, differential__slab_of(d, ref_slub_cpu_slab(d->ref, cpu)),
+            "cpu %u: cpu slab", cpu);
+    COMPARE(d, below ? below->free : fast->free, ref_slub_cpu_freelist_length(d->ref, cpu), "cpu %u: freelist length",
+            cpu);
     for (SlabId id = fast->partial; id || slab; id = d->system->arena.slab[id].next, slab = slab->next) {
         COMPARE(d, id, differential__slab_of(d, slab), "cpu %u: a slab of the cpu partial list", cpu);
         COMPARE(d, d->system->arena.slab[id].cpu_partial_count, in_slabs ? slab->slabs : slab->pobjects,
@@ -127,6 +150,10 @@ differential_compare_all(Differential *d)
 
     if (why)
         differential__fail(d, "%s", why);
+    for (guint cpu = 0; d->cache->sheaves && cpu < d->topology->n_cpus; cpu++)
+        differential__pair_cpu_sheaves(d, cpu);
+    for (guint node = 0; d->cache->sheaves && node < d->topology->n_nodes; node++)
+        differential__pair_barn(d, node, TRUE);
     for (guint cpu = 0; cpu < d->topology->n_cpus; cpu++)
         differential__compare_cpu(d, cpu);
     differential__compare_nodes(d);

@@ -3,10 +3,10 @@
 #define DIFFERENTIAL_PRIVATE_H
 
 #include "differential.h"
-#include "ref-slub.h"
-#include "slub.h"
+#include "ref-sheaf.h"
+#include "slub-sheaf.h"
 
-/* What the driver (differential.c) and the comparison (differential-compare.c) share. */
+/* Shared by the files of the comparison only. */
 
 enum {
     ORDER = 1,
@@ -16,7 +16,13 @@ enum {
 
 typedef enum {
     OP_ALLOC,
+    OP_ALLOC_ATOMIC,
     OP_FREE,
+    OP_FREE_RCU,
+    OP_RUN_RCU,
+    OP_PREFILL,
+    OP_ALLOC_FROM,
+    OP_RETURN,
     OP_ALLOC_BULK,
     OP_FREE_BULK,
     OP_FLUSH,
@@ -28,6 +34,7 @@ typedef struct {
     guint n;
     gint node;
     SlabId slab[DIFFERENTIAL_BULK_MAX];
+    SlubSheaf *sheaf;
 } Operation;
 
 typedef struct {
@@ -35,18 +42,26 @@ typedef struct {
     RefObject *object;
 } LiveObject;
 
+/* A prefilled sheaf in the hands of the caller. */
+typedef struct {
+    SlubSheaf *fast;
+    RefSheaf *ref;
+} HeldSheaf;
+
 struct _Differential {
     const MachTopology *topology;
     Machine *machine;
     SlubSystem *system;
     SlubCache *cache;
-    RefSlub *ref;
+    RefSlub *ref; /* the slabs below */
+    RefSheaves *sheaves;
     DifferentialSettings settings;
     const char *name;
     guint64 n_operations;
     SimTime now;
     Operation operation;
     GArray *live;      /* LiveObject */
+    GArray *held;      /* HeldSheaf */
     GArray *slab_of;   /* SlabId by serial */
     GArray *serial_of; /* serial + 1 by SlabId, 0 = none yet */
     GArray *serials;   /* guint: slabs that were alive at the last whole comparison, and newer ones */
@@ -57,7 +72,8 @@ struct _Differential {
     gint64 *slabs_at_start;               /* [n_nodes] */
 };
 
-void differential__fail(const Differential *d, const char *format, ...) G_GNUC_PRINTF(2, 3);
+/* Ends the test: what differs, in the manner of printf. */
+void differential__fail(const Differential *d, const char *format, ...) G_GNUC_PRINTF(2, 3) G_GNUC_NORETURN;
 
 /* One value of both sides; what it is follows in the manner of printf. */
 #define COMPARE(d, fast, ref, ...)                                                                                     \
@@ -77,5 +93,19 @@ SlabId differential__slab_of(const Differential *d, const RefSlab *slab);
 
 void differential__compare_cpu(const Differential *d, guint cpu);
 void differential__compare_nodes(const Differential *d);
+
+/* An operation: set up, done on the fast side by a CPU, compared. */
+void differential__begin(Differential *d, guint cpu, OperationKind kind, guint n, gint node);
+void differential__run_fast(Differential *d, guint cpu);
+void differential__finish(Differential *d, guint cpu);
+
+/* Objects of both sides that correspond: of slabs that belong together, or of new ones, which do from now on. */
+void differential__pair(Differential *d, SlabId id, const RefObject *object);
+void differential__add_live(Differential *d, SlabId id, RefObject *object);
+LiveObject differential__take_live(Differential *d, guint number);
+
+/* A CPU's sheaves object by object; a barn's counts and the sheaves at its heads or, with `whole`, all of them. */
+void differential__pair_cpu_sheaves(Differential *d, guint cpu);
+void differential__pair_barn(Differential *d, guint node, gboolean whole);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "differential-private.h"
 
+#include "mach-rcu.h"
+
 static guint32
 draw_fast(void *data, guint32 n)
 {
@@ -45,8 +47,26 @@ run_operation(Differential *d, MachCpu *cpu)
     case OP_ALLOC:
         op->slab[0] = slub_alloc_node(d->cache, cpu, op->node);
         break;
+    case OP_ALLOC_ATOMIC:
+        op->slab[0] = slub_alloc_atomic(d->cache, cpu, op->node);
+        break;
     case OP_FREE:
         slub_free(d->cache, cpu, op->slab[0]);
+        break;
+    case OP_FREE_RCU:
+        slub_free_rcu(d->cache, cpu, op->slab[0]);
+        break;
+    case OP_RUN_RCU:
+        mach_rcu_run(cpu);
+        break;
+    case OP_PREFILL:
+        op->sheaf = slub_prefill_sheaf(d->cache, cpu, op->n);
+        break;
+    case OP_ALLOC_FROM:
+        op->slab[0] = slub_alloc_from_sheaf(d->cache, cpu, op->sheaf);
+        break;
+    case OP_RETURN:
+        slub_return_sheaf(d->cache, cpu, op->sheaf);
         break;
     case OP_ALLOC_BULK:
         slub_alloc_bulk(d->cache, cpu, op->n, op->slab);
@@ -75,8 +95,8 @@ cpu_body(SimAgent *agent)
 }
 
 /* The fast side's turn: one CPU's fiber from wake-up to block, no other awake. */
-static void
-run_fast(Differential *d, guint cpu)
+void
+differential__run_fast(Differential *d, guint cpu)
 {
     SimEngine *engine = d->machine->engine;
     SimAgent *agent = &engine->agents[cpu];
@@ -88,8 +108,8 @@ run_fast(Differential *d, guint cpu)
         differential__fail(d, "%s", d->machine->failure);
 }
 
-static void
-begin(Differential *d, guint cpu, OperationKind kind, guint n, gint node)
+void
+differential__begin(Differential *d, guint cpu, OperationKind kind, guint n, gint node)
 {
     guint n_nodes = d->topology->n_nodes;
 
@@ -140,6 +160,8 @@ ref_params(Differential *d, guint *cpu_node, gboolean *has_memory, guint *zoneli
         .has_cpu_partial = s->has_cpu_partial,
         .debug = (RefDebug) s->debug,
         .store_user = s->store_user,
+        .no_cpu_slab = !d->cache->below->has_cpu_slab,
+        .refill = s->layers.refill == SLUB_REFILL_LOCAL ? REF_REFILL_LOCAL : REF_REFILL_TRYLOCK,
         .defrag_ratio = 10 * s->defrag_percent,
         .skip_any_partial = ref_skips_any_partial,
         .order_fallback = ref_falls_back,
@@ -167,9 +189,11 @@ differential_new(const TestMachine *test, const DifferentialSettings *settings, 
         .flags = !settings->debug       ? 0
                  : settings->store_user ? SLAB_POISON | SLAB_CONSISTENCY_CHECKS | SLAB_STORE_USER
                                         : SLAB_POISON,
+        .sheaf_capacity = settings->sheaf_capacity,
     };
     Differential *d = g_new0(Differential, 1);
     RefParams params;
+    SlubLayers layers;
     GError *error = NULL;
 
     d->topology = topology;
@@ -179,12 +203,17 @@ differential_new(const TestMachine *test, const DifferentialSettings *settings, 
     d->system = slub_system_new(d->machine, settings->kernel, settings->defrag_percent, &error);
     g_assert_no_error(error);
     d->system->debug_path = settings->debug == DIFFERENTIAL_SINGLE ? SLUB_DEBUG_SINGLE : SLUB_DEBUG_ACTIVATE;
+    layers = settings->layers;
+    layers.has_cpu_slab &= d->system->generation->has_cpu_slab;
+    slub_system_set_layers(d->system, &layers);
     d->system->draw = draw_fast;
     d->system->draw_data = d;
     d->cache = slub_cache_new(d->system, "cache", &geometry, settings->fallback_chance, FALSE, &error);
     g_assert_no_error(error);
     params = ref_params(d, cpu_node, has_memory, zonelist);
     d->ref = ref_slub_new(&params);
+    d->sheaves = ref_sheaves_new(d->ref, settings->sheaf_capacity, settings->layers.remote_frees_to_sheaf);
+    d->held = g_array_new(FALSE, FALSE, sizeof(HeldSheaf));
     d->live = g_array_new(FALSE, FALSE, sizeof(LiveObject));
     d->slab_of = g_array_new(FALSE, TRUE, sizeof(SlabId));
     d->serial_of = g_array_new(FALSE, TRUE, sizeof(guint));
@@ -206,12 +235,10 @@ differential_n_live(const Differential *d)
     return d->live->len;
 }
 
-/* A new object of both sides: of slabs that belong together, or of new ones, which do from now on. */
-static void
-add_live(Differential *d, SlabId id, RefObject *object)
+void
+differential__pair(Differential *d, SlabId id, const RefObject *object)
 {
     const RefSlab *slab = object->slab;
-    LiveObject live = {id, object};
 
     if (differential__slab_of(d, slab) == 0) {
         guint serial = slab->serial;
@@ -229,12 +256,20 @@ add_live(Differential *d, SlabId id, RefObject *object)
         g_array_index(d->slab_of, SlabId, serial) = id;
         g_array_append_val(d->serials, serial);
     }
-    COMPARE(d, id, differential__slab_of(d, slab), "slab of the new object, serial %u", slab->serial);
+    COMPARE(d, id, differential__slab_of(d, slab), "slab of an object, serial %u", slab->serial);
+}
+
+void
+differential__add_live(Differential *d, SlabId id, RefObject *object)
+{
+    LiveObject live = {id, object};
+
+    differential__pair(d, id, object);
     g_array_append_val(d->live, live);
 }
 
-static LiveObject
-take_live(Differential *d, guint number)
+LiveObject
+differential__take_live(Differential *d, guint number)
 {
     LiveObject live = g_array_index(d->live, LiveObject, number);
 
@@ -242,12 +277,17 @@ take_live(Differential *d, guint number)
     return live;
 }
 
-static void
-finish(Differential *d, guint cpu)
+void
+differential__finish(Differential *d, guint cpu)
 {
     if (d->n_operations % DIFFERENTIAL_COMPARE_EVERY == 0) {
         differential_compare_all(d);
         return;
+    }
+    if (d->cache->sheaves) {
+        differential__pair_cpu_sheaves(d, cpu);
+        for (guint node = 0; node < d->topology->n_nodes; node++)
+            differential__pair_barn(d, node, FALSE);
     }
     differential__compare_cpu(d, cpu);
     differential__compare_nodes(d);
@@ -258,25 +298,25 @@ differential_alloc(Differential *d, guint cpu, gint node)
 {
     RefObject *object;
 
-    begin(d, cpu, OP_ALLOC, 1, node);
-    object = ref_slub_alloc(d->ref, cpu, node);
-    run_fast(d, cpu);
+    differential__begin(d, cpu, OP_ALLOC, 1, node);
+    object = ref_sheaves_alloc(d->sheaves, cpu, node, TRUE);
+    differential__run_fast(d, cpu);
     if (!object)
         differential__fail(d, "the reference found no memory");
-    add_live(d, d->operation.slab[0], object);
-    finish(d, cpu);
+    differential__add_live(d, d->operation.slab[0], object);
+    differential__finish(d, cpu);
 }
 
 void
 differential_free_object(Differential *d, guint cpu, guint number)
 {
-    LiveObject live = take_live(d, number);
+    LiveObject live = differential__take_live(d, number);
 
-    begin(d, cpu, OP_FREE, 1, 0);
+    differential__begin(d, cpu, OP_FREE, 1, 0);
     d->operation.slab[0] = live.slab;
-    ref_slub_free(d->ref, cpu, live.object);
-    run_fast(d, cpu);
-    finish(d, cpu);
+    ref_sheaves_free(d->sheaves, cpu, live.object);
+    differential__run_fast(d, cpu);
+    differential__finish(d, cpu);
 }
 
 void
@@ -284,13 +324,13 @@ differential_alloc_bulk(Differential *d, guint cpu, guint n)
 {
     RefObject *objects[DIFFERENTIAL_BULK_MAX];
 
-    begin(d, cpu, OP_ALLOC_BULK, n, SLUB_NO_NODE);
-    if (!ref_slub_alloc_bulk(d->ref, cpu, n, objects))
+    differential__begin(d, cpu, OP_ALLOC_BULK, n, SLUB_NO_NODE);
+    if (!ref_sheaves_alloc_bulk(d->sheaves, cpu, n, objects))
         differential__fail(d, "the reference found no memory");
-    run_fast(d, cpu);
+    differential__run_fast(d, cpu);
     for (guint i = 0; i < n; i++)
-        add_live(d, d->operation.slab[i], objects[i]);
-    finish(d, cpu);
+        differential__add_live(d, d->operation.slab[i], objects[i]);
+    differential__finish(d, cpu);
 }
 
 static gint
@@ -307,7 +347,7 @@ differential_free_bulk(Differential *d, guint cpu, guint n, const guint *numbers
     RefObject *objects[DIFFERENTIAL_BULK_MAX];
     guint sorted[DIFFERENTIAL_BULK_MAX];
 
-    begin(d, cpu, OP_FREE_BULK, n, 0);
+    differential__begin(d, cpu, OP_FREE_BULK, n, 0);
     for (guint i = 0; i < n; i++) {
         const LiveObject *live = &g_array_index(d->live, LiveObject, numbers[i]);
 
@@ -318,19 +358,19 @@ differential_free_bulk(Differential *d, guint cpu, guint n, const guint *numbers
     /* From the highest number down, so that none of the others changes. */
     qsort(sorted, n, sizeof *sorted, compare_descending);
     for (guint i = 0; i < n; i++)
-        take_live(d, sorted[i]);
-    ref_slub_free_bulk(d->ref, cpu, n, objects);
-    run_fast(d, cpu);
-    finish(d, cpu);
+        differential__take_live(d, sorted[i]);
+    ref_sheaves_free_bulk(d->sheaves, cpu, n, objects);
+    differential__run_fast(d, cpu);
+    differential__finish(d, cpu);
 }
 
 void
 differential_flush_cpu(Differential *d, guint cpu)
 {
-    begin(d, cpu, OP_FLUSH, 0, 0);
-    ref_slub_flush_cpu(d->ref, cpu);
-    run_fast(d, cpu);
-    finish(d, cpu);
+    differential__begin(d, cpu, OP_FLUSH, 0, 0);
+    ref_sheaves_flush_cpu(d->sheaves, cpu);
+    differential__run_fast(d, cpu);
+    differential__finish(d, cpu);
 }
 
 static void
@@ -338,25 +378,25 @@ flush_all_fast(Differential *d)
 {
     d->operation.kind = OP_FLUSH;
     for (guint cpu = 0; cpu < d->topology->n_cpus; cpu++)
-        run_fast(d, cpu);
+        differential__run_fast(d, cpu);
 }
 
 void
 differential_shrink(Differential *d, guint cpu)
 {
-    begin(d, cpu, OP_SHRINK, 0, 0);
-    ref_slub_shrink(d->ref);
+    differential__begin(d, cpu, OP_SHRINK, 0, 0);
+    ref_sheaves_shrink(d->sheaves, cpu);
     flush_all_fast(d);
     d->operation.kind = OP_SHRINK;
-    run_fast(d, cpu);
+    differential__run_fast(d, cpu);
     differential_compare_all(d);
 }
 
 void
 differential_set_cpu_partial(Differential *d, guint cpu, guint objects, guint slabs)
 {
-    begin(d, cpu, OP_FLUSH, 0, 0);
-    ref_slub_set_cpu_partial(d->ref, objects, slabs);
+    differential__begin(d, cpu, OP_FLUSH, 0, 0);
+    ref_sheaves_set_cpu_partial(d->sheaves, objects, slabs);
     d->cache->cpu_partial = objects;
     d->cache->cpu_partial_slabs = slabs;
     flush_all_fast(d);
@@ -383,16 +423,25 @@ differential_free(Differential *d)
 {
     while (d->live->len > 0)
         differential_free_object(d, d->live->len % d->topology->n_cpus, d->live->len - 1);
+    while (d->held->len > 0)
+        differential_return(d, d->held->len % d->topology->n_cpus, d->held->len - 1);
+    /* The flush hands rcu_free sheaves to RCU, which may fill a barn again; and what the shrinking CPU flushes from a
+     * barn may come to its own cpu partial list. */
+    differential_shrink(d, 0);
+    for (guint cpu = 0; cpu < d->topology->n_cpus; cpu++)
+        differential_run_rcu(d, cpu);
+    differential_shrink(d, 0);
     differential_shrink(d, 0);
     COMPARE(d, d->serials->len, 0, "slabs left without objects");
     g_array_unref(d->live);
+    g_array_unref(d->held);
     g_array_unref(d->slab_of);
     g_array_unref(d->serial_of);
     g_array_unref(d->serials);
     g_free(d->starved_pages);
     g_free(d->blocks_left);
     g_free(d->slabs_at_start);
-    ref_slub_free_all(d->ref);
+    ref_sheaves_free_all(d->sheaves);
     slub_system_free(d->system);
     test_machine_stop(d->machine);
     g_free(d);

@@ -24,8 +24,8 @@ MUTANTS = [
     ('drain at cps - 1', PARTS, 'count >= cache->cpu_partial_slabs)', 'count + 1 >= cache->cpu_partial_slabs)'),
     ('own remote frees not refilled (frozen)', FROZEN, 'if (slub_get_freelist(cache, cpu)) {',
      'if (slub_slab(cache, c->slab)->cpu_partial_count && slub_get_freelist(cache, cpu)) {'),
-    ('bulk free object by object', BULK, 'slub_free_objects(cache, cpu, slab, n_detached);',
-     'for (guint i = 0; i < n_detached; i++)\n            slub_free_objects(cache, cpu, slab, 1);'),
+    ('bulk free object by object', BULK, 'slub_free_to(&cache->below, cache, &cache->cpu[cpu->id], cpu, slab, n_detached);',
+     'for (guint i = 0; i < n_detached; i++)\n                slub_free_to(&cache->below, cache, &cache->cpu[cpu->id], cpu, slab, 1);'),
     ('cpu partial list first in, first out', PARTS, 'c->partial = slub_slab(cache, id)->next;\n        slub_slab(cache, id)->next = 0;',
      'SlabId above = 0;\n        for (; slub_slab(cache, id)->next; id = slub_slab(cache, id)->next)\n            above = id;\n'
      '        if (above) {\n            slub_slab(cache, above)->next = 0;\n        } else {\n            c->partial = 0;\n        }'),

@@ -5,14 +5,17 @@
  * once with SIM_QUEUE_EVERY_OPERATION; test-run-ahead compares the two outputs. */
 
 static const char *const lock_kinds[] = {"qspinlock", "ticket", "cna"};
-static const guint kernels[] = {SLAB_KERNEL(5, 10), SLAB_KERNEL(6, 1), SLAB_KERNEL(6, 8), SLAB_KERNEL(6, 12)};
+static const guint kernels[] = {SLAB_KERNEL(5, 10), SLAB_KERNEL(6, 1), SLAB_KERNEL(6, 8), SLAB_KERNEL(6, 12),
+                                SLAB_KERNEL(6, 18), SLAB_KERNEL(7, 0), SLAB_KERNEL(7, 1)};
 
 static void
 print_run(const TestMachine *test, guint kernel, gboolean has_cpu_partial)
 {
+    has_cpu_partial &= kernel < SLAB_KERNEL(7, 0);
     ContentionLoad load = {
         .kernel = kernel,
         .objects = 3,
+        .sheaf_capacity = kernel >= SLAB_KERNEL(6, 18) ? 3 : 0,
         .min_partial = 5,
         .cpu_partial = has_cpu_partial ? 6 : 0,
         .cpu_partial_slabs = has_cpu_partial ? 4 : 0,

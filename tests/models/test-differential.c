@@ -7,13 +7,15 @@
 
 enum {
     KEEP_FULL = 3, /* slabs' worth of objects beyond what the node lists may keep */
+    SHEAVES_OF_A_NODE = 12,
     OPERATIONS_MIN = 900,
 };
 
 static const guint kernels[] = {
     SLAB_KERNEL(5, 10), SLAB_KERNEL(5, 14), SLAB_KERNEL(5, 15), SLAB_KERNEL(5, 17), SLAB_KERNEL(5, 19),
     SLAB_KERNEL(6, 0),  SLAB_KERNEL(6, 1),  SLAB_KERNEL(6, 5),  SLAB_KERNEL(6, 6),  SLAB_KERNEL(6, 8),
-    SLAB_KERNEL(6, 9),  SLAB_KERNEL(6, 10), SLAB_KERNEL(6, 12), SLAB_KERNEL(6, 14),
+    SLAB_KERNEL(6, 9),  SLAB_KERNEL(6, 10), SLAB_KERNEL(6, 12), SLAB_KERNEL(6, 14), SLAB_KERNEL(6, 18),
+    SLAB_KERNEL(6, 19), SLAB_KERNEL(7, 0),  SLAB_KERNEL(7, 1),
 };
 
 static const struct {
@@ -27,6 +29,7 @@ static const struct {
 
 static const guint objects_per_slab[] = {1, 2, 3, 16, 64};
 static const guint min_partials[] = {0, 1, 5, 64};
+static const guint sheaf_capacities[] = {0, 1, 3, 12, 32, 60}; /* from 6.18 on */
 
 typedef enum {
     CPU_PARTIAL_NONE,
@@ -47,7 +50,8 @@ typedef struct {
     guint target; /* live objects at which growth turns into decline */
     gboolean is_growing;
     /* What kind of load this round is, in percent. */
-    guint stay, newest, with_node, bulk, rare;
+    guint stay, newest, with_node, bulk, rare, by_rcu, prefill;
+    guint prefill_max;
     gboolean can_starve;
     const MachTopology *topology;
 } Load;
@@ -98,9 +102,8 @@ do_rare(Load *load)
 {
     guint node = below(load, load->n_nodes);
 
-    switch (below(load, 4)) {
+    switch (below(load, 5)) {
     case 0:
-    case 1:
         differential_flush_cpu(load->d, load->cpu);
         break;
     case 2:
@@ -111,7 +114,46 @@ do_rare(Load *load)
         if (load->can_starve && load->topology->node_memory_bytes[node] && node != load->topology->zonelist[0])
             differential_starve(load->d, node, percent(load, 60));
         break;
+    case 4:
+        differential_run_rcu(load->d, load->cpu);
+        break;
     }
+}
+
+/* A prefilled sheaf is asked for, used, or given back. */
+static void
+do_prefill(Load *load)
+{
+    guint n_held = differential_n_held(load->d), number = n_held ? below(load, n_held) : 0;
+
+    if (n_held == 0 || (n_held < 6 && percent(load, 20)))
+        differential_prefill(load->d, load->cpu, 1 + below(load, load->prefill_max));
+    else if (percent(load, 70))
+        differential_alloc_held(load->d, load->cpu, number);
+    else
+        differential_return(load->d, load->cpu, number);
+}
+
+static void
+free_one(Load *load)
+{
+    guint number = pick_number(load);
+
+    if (percent(load, load->by_rcu))
+        differential_free_rcu(load->d, load->cpu, number);
+    else
+        differential_free_object(load->d, load->cpu, number);
+}
+
+static void
+alloc_one(Load *load)
+{
+    gint node = percent(load, load->with_node) ? (gint) below(load, load->n_nodes) : SLUB_NO_NODE;
+
+    if (percent(load, 90))
+        differential_alloc(load->d, load->cpu, node);
+    else
+        differential_alloc_atomic(load->d, load->cpu, node);
 }
 
 static void
@@ -127,16 +169,17 @@ do_operation(Load *load)
         load->is_growing = TRUE;
     if (below(load, 10000) < load->rare)
         do_rare(load);
+    else if (percent(load, load->prefill))
+        do_prefill(load);
     else if (n_live == 0 || percent(load, load->is_growing ? 66 : 34)) {
         if (percent(load, load->bulk))
             differential_alloc_bulk(load->d, load->cpu, 1 + below(load, DIFFERENTIAL_BULK_MAX));
         else
-            differential_alloc(load->d, load->cpu,
-                               percent(load, load->with_node) ? (gint) below(load, load->n_nodes) : -1);
+            alloc_one(load);
     } else if (percent(load, load->bulk)) {
         free_bulk(load);
     } else {
-        differential_free_object(load->d, load->cpu, pick_number(load));
+        free_one(load);
     }
 }
 
@@ -158,12 +201,19 @@ choose_load(Load *load, const DifferentialSettings *settings)
     load->with_node = percents[below(load, 3)];
     load->bulk = percent(load, 50) ? 0 : 20;
     load->rare = percent(load, 30) ? 0 : 60;
-    load->target = settings->objects *
-                   (settings->min_partial * load->n_nodes + settings->cpu_partial_slabs / 2 + KEEP_FULL * load->n_cpus);
+    load->target = settings->objects * (settings->min_partial * load->n_nodes + settings->cpu_partial_slabs / 2 +
+                                        KEEP_FULL * load->n_cpus) +
+                   settings->sheaf_capacity * (SHEAVES_OF_A_NODE * load->n_nodes + 2 * load->n_cpus);
+    if (settings->kernel >= SLAB_KERNEL(6, 18)) {
+        load->by_rcu = percents[below(load, 4)];
+        load->prefill = percent(load, 50) ? 0 : 10;
+        load->prefill_max = settings->sheaf_capacity + 8;
+    }
 }
 
 static void
-run_round(const TestMachine *test, const DifferentialSettings *settings, const char *name, guint64 seed)
+run_round(const TestMachine *test, const DifferentialSettings *settings, const char *name, guint64 seed,
+          DifferentialTotals *totals)
 {
     Load load = {
         .d = differential_new(test, settings, name, seed),
@@ -183,6 +233,7 @@ run_round(const TestMachine *test, const DifferentialSettings *settings, const c
         do_operation(&load);
     }
     differential_compare_all(load.d);
+    differential_add_totals(load.d, totals);
     differential_free(load.d);
 }
 
@@ -192,9 +243,47 @@ set_cpu_partial(DifferentialSettings *settings, CpuPartial what)
 {
     guint objects = settings->kernel < SLAB_KERNEL(5, 16) ? 13 : 52;
 
+    if (settings->kernel >= SLAB_KERNEL(7, 0) || !settings->layers.has_cpu_slab)
+        return;
     settings->has_cpu_partial = what != CPU_PARTIAL_NONE;
     settings->cpu_partial = what < CPU_PARTIAL_DEFAULT ? 0 : what == CPU_PARTIAL_DEFAULT ? objects : 4 * objects;
     settings->cpu_partial_slabs = (2 * settings->cpu_partial + settings->objects - 1) / settings->objects;
+}
+
+/* From 6.18 on: the capacities in turn, and the what-ifs now and then. */
+static void
+set_sheaves(DifferentialSettings *settings, guint round)
+{
+    settings->layers = (SlubLayers){TRUE, SLUB_REFILL_TRYLOCK, FALSE};
+    if (settings->kernel < SLAB_KERNEL(6, 18))
+        return;
+    settings->sheaf_capacity = sheaf_capacities[round % G_N_ELEMENTS(sheaf_capacities)];
+    settings->layers.has_cpu_slab = round % 7 != 3;
+    if (round % 8 > 4)
+        settings->layers.refill = round % 8 == 5 ? SLUB_REFILL_LOCAL : SLUB_REFILL_SPIN;
+    settings->layers.remote_frees_to_sheaf = round % 9 == 7;
+}
+
+/* Every path of sheaves has been taken, or nothing has been compared there. The what-if without a cpu slab brings the
+ * list_lock's new call sites to 6.18 too. */
+static void
+check_sheaf_totals(const Case *c, const DifferentialTotals *totals)
+{
+    gboolean has_nodes = c->machine > 0;
+
+    for (guint stat = SLAB_FIRST_SHEAF_STAT; stat < SLAB_N_STATS; stat++) {
+        gboolean is_gone =
+            c->kernel >= SLAB_KERNEL(7, 0) && (stat == SLAB_STAT_ALLOC_PCS || stat == SLAB_STAT_FREE_PCS);
+        gboolean is_later = c->kernel < SLAB_KERNEL(7, 0) && stat == SLAB_STAT_FREE_RCU_SHEAF_FAIL;
+
+        g_assert_cmpint(totals->stat[stat] > 0, ==, !is_gone && !is_later);
+    }
+    for (guint site = 0; site < SLUB_N_BARN_SITES; site++)
+        if (site != SLUB_BARN_PUT_EMPTY || c->kernel < SLAB_KERNEL(7, 0))
+            g_assert_cmpuint(totals->barn_site[site], >, 0);
+    for (guint site = SLUB_FIRST_DIRECT_SITE; site < SLUB_N_LOCK_SITES; site++)
+        if (has_nodes || (site != SLUB_LOCK_FROM_ANY && site != SLUB_LOCK_REFILL_ANY))
+            g_assert_cmpuint(totals->list_site[site], >, 0);
 }
 
 static void
@@ -202,6 +291,7 @@ test_case(gconstpointer data)
 {
     const Case *c = data;
     guint round = 0;
+    DifferentialTotals totals = {{0}, {0}, {0}};
     TestMachine test;
 
     test_machine_init(&test, machines[c->machine].text);
@@ -220,21 +310,42 @@ test_case(gconstpointer data)
                 };
                 g_autofree char *name = NULL;
 
+                set_sheaves(&settings, round);
                 set_cpu_partial(&settings, p);
-                name = g_strdup_printf("%u.%u on %s: %u objects, min_partial %u, cpu_partial %u (%u slabs)%s",
+                name = g_strdup_printf("%u.%u on %s: %u objects, min_partial %u, cpu_partial %u (%u slabs)%s, sheaf %u",
                                        c->kernel / 1000, c->kernel % 1000, machines[c->machine].name, settings.objects,
                                        settings.min_partial, settings.cpu_partial, settings.cpu_partial_slabs,
-                                       settings.has_cpu_partial ? "" : " not supported");
-                run_round(&test, &settings, name, 1);
+                                       settings.has_cpu_partial ? "" : " not supported", settings.sheaf_capacity);
+                run_round(&test, &settings, name, 1, &totals);
             }
+    if (c->kernel >= SLAB_KERNEL(6, 18))
+        check_sheaf_totals(c, &totals);
     test_machine_clear(&test);
 }
 
-/* Debug caches: single objects on every release, activation up to 6.6, with and without a cpu partial list. */
+/* Every call site of a debug cache's list_lock without a cpu slab. Single objects are never refilled with, nor isolated. */
+static void
+check_debug_totals(const Case *c, const DifferentialTotals *totals)
+{
+    g_assert_cmpuint(totals->list_site[SLUB_LOCK_DEBUG_NEW], >, 0);
+    g_assert_cmpuint(totals->list_site[SLUB_LOCK_SLAB_FREE], >, 0);
+    g_assert_cmpuint(totals->list_site[SLUB_LOCK_FROM_PARTIAL], >, 0);
+    g_assert_cmpint(totals->list_site[SLUB_LOCK_FROM_ANY] > 0, ==, c->machine > 0);
+    g_assert_cmpint(totals->list_site[SLUB_LOCK_GET_PARTIAL_NODE] > 0, ==, c->kernel < SLAB_KERNEL(7, 0));
+    for (guint site = SLUB_LOCK_NEW_SLAB; site < SLUB_N_LOCK_SITES; site++)
+        g_assert_cmpuint(totals->list_site[site], ==, 0);
+    g_assert_cmpuint(totals->stat[SLAB_STAT_SHEAF_ALLOC], ==, 0);
+    g_assert_cmpuint(totals->stat[SLAB_STAT_ALLOC_FASTPATH], ==, 0);
+}
+
+/* Debug caches: single objects on every release and, from 6.18 on, without a cpu slab; activation up to 6.6, with and
+ * without a cpu partial list. */
 static void
 test_debug(gconstpointer data)
 {
     const Case *c = data;
+    gboolean may_lack_cpu_slab = c->kernel >= SLAB_KERNEL(6, 18);
+    DifferentialTotals totals = {{0}, {0}, {0}};
     guint round = 0;
     TestMachine test;
 
@@ -247,22 +358,25 @@ test_debug(gconstpointer data)
                     .objects = objects_per_slab[o],
                     .fallback_objects = MAX(objects_per_slab[o] / 2, 1),
                     .min_partial = min_partials[m],
-                    .debug = path == 0 ? DIFFERENTIAL_SINGLE : DIFFERENTIAL_ACTIVATE,
+                    .debug = path == 0 || may_lack_cpu_slab ? DIFFERENTIAL_SINGLE : DIFFERENTIAL_ACTIVATE,
                     .store_user = round % 2,
                     .fallback_chance = round % 4 == 0 ? 0.25 : 0,
                     .defrag_percent = round % 5 == 0 ? 0 : 100,
+                    .layers = {.has_cpu_slab = path == 0 || !may_lack_cpu_slab},
                 };
                 g_autofree char *name = NULL;
 
-                if (path > 0 && c->kernel > SLAB_KERNEL(6, 6))
+                if (path > 0 && c->kernel > SLAB_KERNEL(6, 6) && !(path == 1 && may_lack_cpu_slab))
                     continue;
                 if (path == 2)
                     set_cpu_partial(&settings, CPU_PARTIAL_DEFAULT);
                 name = g_strdup_printf("debug path %u, %u.%u on %s: %u objects, min_partial %u", path,
                                        c->kernel / 1000, c->kernel % 1000, machines[c->machine].name, settings.objects,
                                        settings.min_partial);
-                run_round(&test, &settings, name, 2);
+                run_round(&test, &settings, name, 2, &totals);
             }
+    if (may_lack_cpu_slab)
+        check_debug_totals(c, &totals);
     test_machine_clear(&test);
 }
 

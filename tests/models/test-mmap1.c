@@ -7,6 +7,7 @@
 typedef struct
 {
     const char *kernel;
+    const char *leaf;
     const char *cache;
     /* Calls an iteration as the release counts them. Up to 6.7 a bulk allocation counts its slow objects only, and a
      * bulk free each list of objects of one slab: between the two bounds. */
@@ -14,18 +15,27 @@ typedef struct
 } Traffic;
 
 static const Traffic traffic[] = {
-    {"6.0", "vm_area_struct", 1, 1, 1, 1},
-    {"6.1", "vm_area_struct", 1, 1, 1, 1},
+    {"6.0", "room", "vm_area_struct", 1, 1, 1, 1},
+    {"6.1", "room", "vm_area_struct", 1, 1, 1, 1},
     /* Twice A B6, G4 F F, R, and A F of the side tree. */
-    {"6.1", "maple_node", 3, 15, 9, 15},
+    {"6.1", "room", "maple_node", 3, 15, 9, 15},
     /* A B6, G4 F F, R, then A A, R F. */
-    {"6.5", "maple_node", 3, 9, 6, 9},
-    {"6.5", "vm_area_struct", 1, 1, 1, 1},
-    {"6.5", "vma_lock", 1, 1, 1, 1},
-    {"6.6", "maple_node", 2, 2, 2, 2},
-    {"6.12", "maple_node", 2, 2, 2, 2},
-    {"6.12", "vma_lock", 1, 1, 1, 1},
-    {"6.15", "vm_area_struct", 1, 1, 1, 1},
+    {"6.5", "room", "maple_node", 3, 9, 6, 9},
+    {"6.5", "room", "vm_area_struct", 1, 1, 1, 1},
+    {"6.5", "room", "vma_lock", 1, 1, 1, 1},
+    {"6.6", "room", "maple_node", 2, 2, 2, 2},
+    {"6.12", "room", "maple_node", 2, 2, 2, 2},
+    {"6.12", "room", "vma_lock", 1, 1, 1, 1},
+    {"6.15", "room", "vm_area_struct", 1, 1, 1, 1},
+    /* A B3, F, R, then A B6, A(side), G4 F F, R R R, F(side), as recorded: 12 nodes. */
+    {"6.1", "full", "maple_node", 3, 12, 9, 12},
+    {"6.1", "full", "vm_area_struct", 1, 1, 1, 1},
+    /* A B3, F, R, then A(side), A B6, G4 F F, R R R, F(side). */
+    {"6.5", "full", "maple_node", 3, 12, 9, 12},
+    /* A B2, R, then A B6, G4 F F, R R R. Since 6.8 bulk allocations count every object. */
+    {"6.8", "full", "maple_node", 10, 10, 7, 10},
+    /* A B2, R, then A B2, F F, R R R, as recorded: 6 nodes. */
+    {"6.12", "full", "maple_node", 6, 6, 6, 6},
 };
 
 static gint64
@@ -49,7 +59,8 @@ test_traffic(gconstpointer data)
 {
     const Traffic *t = data;
     g_autofree char *version = g_strconcat("kernel.version=", t->kernel, NULL);
-    const char *sets[] = {version, "workload.processes=2", "run.warmup=20ms", "run.duration=20ms", NULL};
+    g_autofree char *leaf = g_strconcat("workload.leaf=", t->leaf, NULL);
+    const char *sets[] = {version, leaf, "workload.processes=2", "run.warmup=20ms", "run.duration=20ms", NULL};
     g_autofree char *path = g_build_filename(g_getenv("SLUBSIM_SCENARIOS"), "mmap1-laptop2.scenario", NULL);
     g_autoptr(GError) error = NULL;
     g_autoptr(SimPlan) plan = sim_plan_load(world_schema(), path, sets, NULL, &error);
@@ -65,7 +76,7 @@ test_traffic(gconstpointer data)
     g_assert_cmpfloat(operations, >, 5000);
     allocs = (double) (counter(record, t->cache, "alloc_fastpath") + counter(record, t->cache, "alloc_slowpath"));
     frees = (double) (counter(record, t->cache, "free_fastpath") + counter(record, t->cache, "free_slowpath"));
-    g_test_message("%s %s: %g allocations, %g frees an iteration", t->kernel, t->cache, allocs / operations,
+    g_test_message("%s %s %s: %g allocations, %g frees an iteration", t->kernel, t->leaf, t->cache, allocs / operations,
                    frees / operations);
     /* An iteration begun in the window ends outside of it, and the other way round. */
     g_assert_cmpfloat(allocs / operations, >, t->min_allocs - 0.001);
@@ -81,7 +92,8 @@ main(int argc, char **argv)
     sim_gsl_init();
     g_test_init(&argc, &argv, NULL);
     for (guint i = 0; i < G_N_ELEMENTS(traffic); i++) {
-        g_autofree char *name = g_strdup_printf("/mmap1/traffic/%s/%s", traffic[i].kernel, traffic[i].cache);
+        g_autofree char *name = g_strdup_printf("/mmap1/traffic/%s/%s/%s", traffic[i].kernel, traffic[i].leaf,
+                                                traffic[i].cache);
         g_test_add_data_func(name, &traffic[i], test_traffic);
     }
     return g_test_run();

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "kmem-writer.h"
 #include "replay-guide.h"
 #include "replay-occupancy.h"
 #include "replay-run.h"
@@ -316,6 +317,40 @@ test_seeds(void)
     g_assert_cmpuint(n_differing, >, 0);
 }
 
+/* A trace with holes: frees of objects never handed out, and objects handed out twice. No mode may lose its books. */
+static void
+test_holes(gconstpointer trace)
+{
+    g_autofree char *name = g_strdup_printf("replay-%s.events.tsv.zst", (const char *) trace);
+    g_autofree char *path = data_path(name), *holed = NULL;
+    g_autofree char *listing_name = g_strdup_printf("replay-%s.geom-before.tsv", (const char *) trace);
+    g_autofree char *listing = data_path(listing_name);
+    g_autoptr(KmemReader) reader = kmem_reader_open(path, NULL);
+    g_autoptr(GString) text = g_string_new(NULL);
+    GError *error = NULL;
+    gint file = g_file_open_tmp("slubsim-XXXXXX.txt", &holed, &error);
+    KmemEvent event;
+    SimRng rng;
+
+    g_assert_no_error(error);
+    close(file);
+    sim_rng_init(&rng, 1, 0, "test", "holes");
+    kmem_write_header(8, text);
+    while (kmem_reader_next(reader, &event, NULL))
+        if (!sim_rng_bernoulli(&rng, 0.03))
+            kmem_write_event(&event, text);
+    g_file_set_contents(holed, text->str, (gssize) text->len, &error);
+    g_assert_no_error(error);
+    for (guint mode = REPLAY_FREE; mode <= REPLAY_GUIDED; mode++) {
+        g_autoptr(ReplayRun) run = run_request(&(ReplayRequest){
+            .trace_path = holed, .listing_path = listing, .mode = (ReplayMode) mode, .warm_fraction = 0.3, .n_starts = 2});
+
+        g_assert_cmpuint(run->replay->n_reused, >, 0);
+        g_assert_cmpuint(run->replay->n_unmatched_frees, >, 0);
+    }
+    g_unlink(holed);
+}
+
 static void
 test_refusals(void)
 {
@@ -360,6 +395,8 @@ main(int argc, char **argv)
     g_test_add_func("/replay/scaled", test_scaled);
     g_test_add_func("/replay/occupancy", test_occupancy);
     g_test_add_func("/replay/seeds", test_seeds);
+    g_test_add_data_func("/replay/holes/frozen", "6.1-hackbench-smp2", test_holes);
+    g_test_add_data_func("/replay/holes/delayed", "6.12-mmap1-smp8", test_holes);
     g_test_add_func("/replay/refusals", test_refusals);
     return g_test_run();
 }

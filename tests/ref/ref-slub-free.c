@@ -58,6 +58,10 @@ ref__free_list(RefSlub *slub, guint cpu, RefObject *head, RefObject *tail, guint
         g_assert_true(object->allocated);
         object->allocated = FALSE;
     }
+    if (slub->params.no_cpu_slab) {
+        ref__direct_free(slub, cpu, head, tail, n);
+        return;
+    }
     if (head->slab != c->slab) {
         if (slub->params.debug != REF_DEBUG_NONE)
             ref__debug_free(slub, cpu, head, tail, n);

@@ -166,7 +166,7 @@ ref_slub_set_cpu_partial(RefSlub *slub, guint objects, guint slabs)
 
 /* Takes the node's list apart and puts it together again in the new order. */
 static guint
-shrink_node(RefSlub *slub, RefNode *node)
+sort_list(RefSlub *slub, RefNode *node)
 {
     GQueue buckets[SHRINK_PROMOTE_MAX + 1] = {0};
     GQueue rest = G_QUEUE_INIT;
@@ -195,17 +195,22 @@ shrink_node(RefSlub *slub, RefNode *node)
 }
 
 guint
+ref__shrink_node(RefSlub *slub, guint node)
+{
+    if (!slub->params.node_has_memory[node])
+        return 0;
+    ref__lock(slub, node, REF_LOCK_SHRINK);
+    return sort_list(slub, &slub->nodes[node]);
+}
+
+guint
 ref_slub_shrink(RefSlub *slub)
 {
     guint n_freed = 0;
 
     ref_slub_flush_all(slub);
-    for (guint i = 0; i < slub->params.n_nodes; i++) {
-        if (!slub->params.node_has_memory[i])
-            continue;
-        ref__lock(slub, i, REF_LOCK_SHRINK);
-        n_freed += shrink_node(slub, &slub->nodes[i]);
-    }
+    for (guint i = 0; i < slub->params.n_nodes; i++)
+        n_freed += ref__shrink_node(slub, i);
     return n_freed;
 }
 

@@ -79,6 +79,14 @@ void ref__free_normal(RefSlub *slub, guint cpu, RefObject *head, RefObject *tail
 /* ___slab_alloc(). */
 RefObject *ref__alloc_slow(RefSlub *slub, guint cpu, gint node);
 
+/* Without a cpu slab (ref-slub-direct.c): ___slab_alloc(), __kmem_cache_alloc_bulk(), __slab_free(); debug caches too. */
+RefObject *ref__direct_alloc(RefSlub *slub, guint cpu, gint node);
+gboolean ref__direct_alloc_bulk(RefSlub *slub, guint cpu, guint n, RefObject **ret_objects);
+void ref__direct_free(RefSlub *slub, guint cpu, RefObject *head, RefObject *tail, guint n);
+
+/* __kmem_cache_do_shrink() of one node's list; returns the slabs freed. */
+guint ref__shrink_node(RefSlub *slub, guint node);
+
 /* do_slab_free() of a list head..tail of n objects of one slab. */
 void ref__free_list(RefSlub *slub, guint cpu, RefObject *head, RefObject *tail, guint n);
 

@@ -50,7 +50,8 @@ RefSlub *
 ref_slub_new(const RefParams *params)
 {
     g_assert_cmpuint(params->kernel, >=, SLAB_KERNEL(5, 10));
-    g_assert_cmpuint(params->kernel, <=, SLAB_KERNEL(6, 19));
+    g_assert_cmpuint(params->kernel, <=, SLAB_KERNEL(7, 1));
+    g_assert_true(!params->no_cpu_slab || (!params->has_cpu_partial && params->debug != REF_DEBUG_ACTIVATE));
     g_assert_cmpuint(params->n_cpus, >, 0);
     g_assert_cmpuint(params->n_nodes, >, 0);
     g_assert_cmpuint(params->objects, >, 0);
@@ -149,7 +150,7 @@ page_node(const RefSlub *slub, guint cpu, gint node, gboolean thisnode)
     guint n_candidates = thisnode ? 1 : p->n_nodes;
 
     for (guint i = 0; i < n_candidates; i++) {
-        guint candidate = p->zonelist[start * p->n_nodes + i];
+        guint candidate = thisnode ? start : p->zonelist[start * p->n_nodes + i];
         if (!p->node_has_memory[candidate])
             continue;
         if (p->node_exhausted == NULL || !p->node_exhausted(p->user_data, candidate))
@@ -218,7 +219,9 @@ ref_slub_alloc(RefSlub *slub, guint cpu, gint node)
 
     g_assert_cmpint(node, >=, REF_NO_NODE);
     g_assert_cmpint(node, <, (gint) slub->params.n_nodes);
-    if (object != NULL && (node == REF_NO_NODE || c->slab->node == (guint) node)) {
+    if (slub->params.no_cpu_slab) {
+        object = ref__direct_alloc(slub, cpu, node);
+    } else if (object != NULL && (node == REF_NO_NODE || c->slab->node == (guint) node)) {
         c->freelist = object->next;
         ref__stat(slub, cpu, SLAB_STAT_ALLOC_FASTPATH);
     } else {
@@ -233,8 +236,11 @@ gboolean
 ref_slub_alloc_bulk(RefSlub *slub, guint cpu, guint n, RefObject **ret_objects)
 {
     RefCpu *c = &slub->cpus[cpu];
-    g_autofree RefObject **got = g_new(RefObject *, n);
+    g_autofree RefObject **got = NULL;
 
+    if (slub->params.no_cpu_slab)
+        return ref__direct_alloc_bulk(slub, cpu, n, ret_objects);
+    got = g_new(RefObject *, n);
     for (guint i = 0; i < n; i++) {
         got[i] = c->freelist;
         if (got[i] != NULL) {

@@ -6,8 +6,9 @@
  * no notion of time, cost or concurrency, so a compare-and-exchange never fails and no race is ever taken. It exists
  * to be obviously right, not fast; the allocators of models/ are compared with it counter by counter.
  *
- * Model: mm/slub.c of Linux 5.10 .. 6.17 as described in slub-facts B.1, B.2 and C. Debug caches: B.5. Left out: pfmemalloc,
- * KASAN and KFENCE, memcg, CPU hot-plug, sheaves. docs/allocator-semantics.md lists each rule and its source. */
+ * Model: mm/slub.c of Linux 5.10 .. 6.19 as described in slub-facts B.1, B.2 and C, the slabs below the sheaves of 7.0
+ * and 7.1 (B.4), and debug caches (B.5). Left out: pfmemalloc, KASAN and KFENCE, memcg, CPU hot-plug; sheaves are
+ * ref-sheaf.h. docs/allocator-semantics.md lists each rule and its source. */
 
 #include "slab-types.h"
 
@@ -24,6 +25,12 @@ typedef enum {
     REF_LOCK_SHRINK,
     REF_LOCK_DEBUG_FREE,
     REF_LOCK_DEBUG_NEW,
+    REF_LOCK_FROM_PARTIAL, /* from here to REFILL_RETURN: without a cpu slab only */
+    REF_LOCK_FROM_ANY,
+    REF_LOCK_NEW_SLAB,
+    REF_LOCK_REFILL,
+    REF_LOCK_REFILL_ANY,
+    REF_LOCK_REFILL_RETURN,
     REF_LOCK_DESTROY,
     REF_N_LOCK_SITES
 } RefLockSite;
@@ -67,11 +74,18 @@ struct _RefSlab {
 typedef enum {
     REF_DEBUG_NONE,
     REF_DEBUG_ACTIVATE, /* to 6.0: whole slab taken for one object */
-    REF_DEBUG_SINGLE,   /* from 6.1: one object off the node list's slab */
+    REF_DEBUG_SINGLE,   /* from 6.1: one object off the node list's slab; the only one without a cpu slab */
 } RefDebug;
 
+typedef enum {
+    REF_REFILL_TRYLOCK, /* the kernel's rule; with one operation at a time a trylock succeeds */
+    REF_REFILL_LOCAL,   /* no other node's list */
+} RefRefill;
+
 typedef struct {
-    guint kernel; /* SLAB_KERNEL(5, 10) .. SLAB_KERNEL(6, 19); 6.18 and 6.19 for caches without sheaves */
+    guint kernel;         /* SLAB_KERNEL(5, 10) .. SLAB_KERNEL(7, 1) */
+    gboolean no_cpu_slab; /* slabs as in 7.0; then FREE_SLOWPATH and, for bulk, ALLOC_SLOWPATH are left to ref-sheaf.h */
+    RefRefill refill;     /* without a cpu slab */
     guint n_cpus;
     guint n_nodes;
     const guint *cpu_node;           /* n_cpus entries; NULL: all on node 0 */
@@ -85,7 +99,7 @@ typedef struct {
     guint cpu_partial_slabs;         /* slabs; enforced from 5.16 */
     gboolean has_cpu_partial;        /* kmem_cache_has_cpu_partial() */
     RefDebug debug;
-    gboolean store_user; /* debug cache with SLAB_STORE_USER */
+    gboolean store_user;             /* debug cache with SLAB_STORE_USER */
     guint defrag_ratio;              /* remote_node_defrag_ratio, 1000 by default; only 0 or not 0 matters here */
 
     /* All chance comes from the driver. NULL means never. */

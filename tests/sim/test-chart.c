@@ -251,7 +251,7 @@ test_refused(void)
               "[plot s]\nkind=throughput\nmetric=y_s\n[plot good]\nkind=throughput\n",
               1,
               "chart name '../q' becomes a file name and may hold letters, digits, - and _ only; "
-              "chart r: the runs left nothing to draw in waits; "
+              "chart r: the runs left nothing to draw in waits.tsv; "
               "chart s: no run recorded a metric 'y_s'; did you mean x_s? (summary.tsv lists them)");
     g_assert_true(g_file_test("charts/good.tsv", G_FILE_TEST_EXISTS));
     g_assert_false(g_file_test("charts/s.tsv", G_FILE_TEST_EXISTS));
