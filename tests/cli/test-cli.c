@@ -333,12 +333,10 @@ test_full_stdout(void)
     g_assert_cmpint(status, !=, 0);
 }
 
-/* Ctrl-C in the middle of a run. The progress line tells that it has begun. */
-static void
-test_interrupt(void)
+/* A run that has begun and will not end by itself: the progress line tells that it has begun. */
+static GSubprocess *
+begin_hanging(void)
 {
-    g_autofree char *list = NULL;
-    g_auto(Outcome) outcome = {0};
     GSubprocess *process;
     char begun[4];
     gsize n;
@@ -347,6 +345,17 @@ test_interrupt(void)
     process = cli_spawn("run -j2 hang.scenario --out out", NULL);
     g_assert_true(g_input_stream_read_all(g_subprocess_get_stderr_pipe(process), begun, sizeof begun, &n, NULL, NULL));
     g_assert_cmpuint(n, ==, sizeof begun);
+    return process;
+}
+
+/* Ctrl-C in the middle of a run. */
+static void
+test_interrupt(void)
+{
+    g_autofree char *list = NULL;
+    g_auto(Outcome) outcome = {0};
+    GSubprocess *process = begin_hanging();
+
     g_subprocess_send_signal(process, SIGINT);
     outcome = cli_finish(process);
     g_assert_cmpint(outcome.status, ==, 130);
@@ -354,6 +363,43 @@ test_interrupt(void)
     g_assert_cmpstr(outcome.out, ==, "");
     list = toy_study_list(".");
     g_assert_cmpstr(list, ==, "hang.scenario\n");
+}
+
+static guint
+count(const char *text, const char *part)
+{
+    guint n = 0;
+
+    for (const char *at = strstr(text, part); at != NULL; at = strstr(at + 1, part))
+        n++;
+    return n;
+}
+
+/* What a killed run leaves, the next run into the same place removes; one that is still at work keeps its own. */
+static void
+test_kill(void)
+{
+    g_autofree char *before = NULL, *after = NULL;
+    GSubprocess *killed = begin_hanging(), *alive = begin_hanging();
+
+    g_subprocess_send_signal(killed, SIGKILL);
+    {
+        g_auto(Outcome) outcome = cli_finish(killed);
+        g_assert_cmpint(outcome.status, ==, -1);
+    }
+    before = toy_study_list(".");
+    g_assert_cmpuint(count(before, ".sim-draft"), ==, 2);
+    toy_write("good.scenario", GOOD);
+    cli_expect("run -q --no-charts good.scenario --out out", 0, NULL, "");
+    after = toy_study_list(".");
+    g_assert_cmpuint(count(after, ".sim-draft"), ==, 1);
+    g_subprocess_send_signal(alive, SIGINT);
+    {
+        g_auto(Outcome) outcome = cli_finish(alive);
+        g_autofree char *end = toy_study_list(".");
+        g_assert_cmpint(outcome.status, ==, 130);
+        g_assert_null(strstr(end, ".sim-draft"));
+    }
 }
 
 int
@@ -379,5 +425,6 @@ main(int argc, char **argv)
     toy_add_test("/cli/failures-leave-nothing", test_failures_leave_nothing);
     toy_add_test("/cli/full-stdout", test_full_stdout);
     toy_add_test("/cli/interrupt", test_interrupt);
+    toy_add_test("/cli/kill", test_kill);
     return g_test_run();
 }
