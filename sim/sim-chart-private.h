@@ -18,9 +18,10 @@ typedef struct {
     SimSource *runs;    /* the three below are made on demand */
     SimGrid *grid;
     SimFindings *findings;
+    SimControl control; /* of the findings */
 } SimChartSource;
 
-SimChartSource *sim_chart_source_open(const char *path, GError **error);
+SimChartSource *sim_chart_source_open(const char *path, SimControl control, GError **error);
 void sim_chart_source_free(SimChartSource *source);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(SimChartSource, sim_chart_source_free)
 

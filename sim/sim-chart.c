@@ -268,9 +268,9 @@ make_all(SimChartSource *source, gboolean for_report, const Studio *studio, GErr
 }
 
 static gboolean
-make_charts(const char *path, gboolean for_report, const Studio *studio, GError **error)
+make_charts(const char *path, SimControl control, gboolean for_report, const Studio *studio, GError **error)
 {
-    g_autoptr(SimChartSource) source = sim_chart_source_open(path, error);
+    g_autoptr(SimChartSource) source = sim_chart_source_open(path, control, error);
     GError *inner = NULL;
 
     if (source == NULL)
@@ -293,18 +293,18 @@ sim_chart_draw(const char *result_folder, const char *scripts_folder, const char
     g_autoptr(GPtrArray) made = g_ptr_array_new_with_free_func(made_free);
     const Studio studio = {scripts_folder, charts_folder, interrupt, made};
 
-    if (!make_charts(result_folder, FALSE, &studio, error))
+    if (!make_charts(result_folder, SIM_CONTROL_BH, FALSE, &studio, error))
         return FALSE;
     *ret_n_charts = made->len;
     return TRUE;
 }
 
 GPtrArray *
-sim_chart_draw_report(const char *path, const char *scripts_folder, const char *charts_folder, const gint *interrupt,
-                      GError **error)
+sim_chart_draw_report(const char *path, SimControl control, const char *scripts_folder, const char *charts_folder,
+                      const gint *interrupt, GError **error)
 {
     g_autoptr(GPtrArray) made = g_ptr_array_new_with_free_func(made_free);
     const Studio studio = {scripts_folder, charts_folder, interrupt, made};
 
-    return make_charts(path, TRUE, &studio, error) ? g_steal_pointer(&made) : NULL;
+    return make_charts(path, control, TRUE, &studio, error) ? g_steal_pointer(&made) : NULL;
 }

@@ -278,8 +278,8 @@ put_chart(GString *out, const char *folder, const SimChartMade *made, const char
 }
 
 static gboolean
-put_charts(GString *out, const SimReportPart *part, guint number, const char *scripts_folder, const gint *interrupt,
-           GError **error)
+put_charts(GString *out, const SimReportPart *part, SimControl control, guint number, const char *scripts_folder,
+           const gint *interrupt, GError **error)
 {
     g_autoptr(GError) inner = NULL;
     g_autofree char *folder = g_dir_make_tmp("report-XXXXXX", &inner);
@@ -290,7 +290,7 @@ put_charts(GString *out, const SimReportPart *part, guint number, const char *sc
         g_set_error_literal(error, SIM_ERROR, SIM_ERROR_IO, inner->message);
         return FALSE;
     }
-    made = sim_chart_draw_report(part->about->path, scripts_folder, folder, interrupt, error);
+    made = sim_chart_draw_report(part->about->path, control, scripts_folder, folder, interrupt, error);
     ok = made != NULL;
     for (guint i = 0; ok && i < made->len; i++) {
         g_autofree char *prefix = g_strdup_printf("c%u-%u", number, i);
@@ -339,7 +339,7 @@ put_part(GString *out, const SimReportPart *part, guint number, const char *scri
     g_string_append(out, "</dl>\n");
     if (part->about->n_runs < part->about->n_wanted)
         g_string_append(out, "<p class=\"warn\">This study is not finished.</p>\n");
-    if (!put_charts(out, part, number, scripts_folder, interrupt, error))
+    if (!put_charts(out, part, part->findings->control, number, scripts_folder, interrupt, error))
         return FALSE;
     if (part->grid->choices->len > 1)
         put_comparisons(out, part);

@@ -154,9 +154,10 @@ sim_report_extent(const SimReportPart *part)
                                "UNFINISHED: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
                                " runs are there, and what is missing may change the answer. ",
                                about->n_runs, about->n_wanted);
-    g_string_append_printf(text, "%u points, %" G_GUINT64_FORMAT " runs, %u settings at %u places; %s %s.",
+    g_string_append_printf(text,
+                           "%u points, %" G_GUINT64_FORMAT " runs, %u settings at %u places, %u comparisons; %s %s.",
                            about->n_points, about->n_runs, part->grid->choices->len, part->grid->places->len,
-                           about->program, about->version);
+                           part->findings->n_compared, about->program, about->version);
     return g_string_free(text, FALSE);
 }
 
