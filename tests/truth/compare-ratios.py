@@ -6,7 +6,7 @@ usage: tests/truth/compare-ratios.py PROGRAM > TABLES       from the project's r
 
 A ratio is that of a setting's count to the mean of the default's runs. The simulated one is taken seed by seed; +- is
 the half-width of its 95 % t interval. A real setting "moves" a count when it lies outside of the default's repetitions
-and more than MOVES away from their mean; then the sign is judged. The factor is judged where the real count exceeds
+and more than MOVES away from their mean; then the sign is judged: flat says that the simulated interval contains 1. The factor is judged where the real count exceeds
 LEAST_CALLS, with the setting or without.
 """
 import collections
@@ -18,6 +18,7 @@ import tempfile
 
 LEAST_CALLS = 100
 MOVES = 1.25
+GRACE_PERIODS = ['30 ms', '45 ms', '60 ms', '90 ms', '120 ms']
 COUNTS = ['get_partial_node', 'unfreeze_partials', 'allocate_slab']
 CACHES = {'hackbench': 'skbuff_head_cache', 'mmap1': 'maple_node'}
 T_95 = {2: 12.71, 3: 4.303, 4: 3.182, 5: 2.776, 6: 2.571, 7: 2.447, 8: 2.365}
@@ -28,10 +29,10 @@ def read(path):
         return list(csv.DictReader(file, delimiter='\t'))
 
 
-def simulate(program, kernel, cpus, workload):
+def simulate(program, kernel, cpus, workload, *more_sets):
     """{variant: {count: [of each replication]}}"""
     counts = collections.defaultdict(lambda: {count: collections.Counter() for count in COUNTS})
-    sets = ['kernel.version=' + kernel, 'machine.profile=tcg' + cpus]
+    sets = ['kernel.version=' + kernel, 'machine.profile=tcg' + cpus, *more_sets]
     if workload == 'mmap1':
         sets.append('workload.processes=' + cpus)
     with tempfile.TemporaryDirectory() as folder:
@@ -56,10 +57,12 @@ def interval(values):
     return mean, T_95[len(values)] * sd / math.sqrt(len(values))
 
 
-def judge(real, defaults, mean, ratio):
+def judge(real, defaults, mean, ratio, half):
     real_ratio = real / mean
     has_moved = not min(defaults) <= real <= max(defaults) and abs(math.log(max(real_ratio, 1e-9))) > math.log(MOVES)
-    sign = '-' if not has_moved else 'yes' if (ratio > 1) == (real_ratio > 1) else '**no**'
+    sign = '-'
+    if has_moved:
+        sign = '**flat**' if abs(ratio - 1) <= half else 'yes' if (ratio > 1) == (real_ratio > 1) else '**no**'
     factor = None
     if max(real, mean) > LEAST_CALLS and ratio > 0 and real_ratio > 0:
         factor = max(ratio / real_ratio, real_ratio / ratio)
@@ -79,7 +82,7 @@ class Tally:
     def text(self):
         factors = sorted(self.factors)
         return 'sign right in %d of %d that move; factor: %d of %d at most 2, median %.2f, largest %.1f' % (
-            self.signs['yes'], self.signs['yes'] + self.signs['**no**'], sum(f <= 2 for f in factors), len(factors),
+            self.signs['yes'], sum(self.signs.values()) - self.signs['-'], sum(f <= 2 for f in factors), len(factors),
             factors[len(factors) // 2], factors[-1])
 
 
@@ -95,12 +98,27 @@ def print_cell(rows, simulated, tallies):
                 continue
             values = simulated[row['setting'].replace('=', ':')][count]
             ratio, half = interval([v / b for v, b in zip(values, base)])
-            sign, factor = judge(int(row[count]), defaults, mean, ratio)
+            sign, factor = judge(int(row[count]), defaults, mean, ratio, half)
             for name in ('all', workload, count):
                 tallies[name].add(sign, factor)
             print('| %s | %s | %s | %.0f | %.2f | %.2f +- %.2f | %s | %s |' % (
                 count, row['setting'], row[count], interval(values)[0], int(row[count]) / mean, ratio, half, sign,
                 '%.2f' % factor if factor else '-'))
+
+
+def print_grace_periods(program, cells):
+    """mmap1 on 8 CPUs: what the length of a grace period does, beside every real run."""
+    print('\n## mmap1 on 8 CPUs by grace period\n')
+    print('get_partial_node / unfreeze_partials / allocate_slab, simulated at a grace period, and real.\n')
+    print('| kernel | setting | %s | real |' % ' | '.join(GRACE_PERIODS))
+    print('|---|---|%s--:|' % ('--:|' * len(GRACE_PERIODS)))
+    for kernel in ['6.1', '6.12']:
+        runs = [simulate(program, kernel, '8', 'mmap1', 'machine.grace_period=' + text) for text in GRACE_PERIODS]
+        for row in cells['mmap1', kernel, '8']:
+            variant = row['setting'].replace('=', ':').split('_rep')[0]
+            texts = [' / '.join('%.0f' % interval(run[variant][count])[0] for count in COUNTS) for run in runs]
+            print('| %s | %s | %s | %s |' % (kernel, row['setting'], ' | '.join(texts),
+                                             ' / '.join(row[count] for count in COUNTS)))
 
 
 def main():
@@ -113,6 +131,7 @@ def main():
         print('| count | setting | real | simulated | real ratio | simulated ratio | sign | factor |')
         print('|---|---|--:|--:|--:|--:|---|--:|')
         print_cell(rows, simulate(sys.argv[1], kernel, cpus, workload), tallies)
+    print_grace_periods(sys.argv[1], cells)
     print('\n## Sums\n')
     for name, tally in tallies.items():
         print('* %s: %s' % (name, tally.text()))
