@@ -129,21 +129,35 @@ sim_report_limits(const SimReportPart *part)
     return (char **) g_ptr_array_free(texts, FALSE);
 }
 
+/* "36 ms"; caller frees. */
+static char *
+run_value(const SimAbout *about, const char *key)
+{
+    char *value = g_key_file_get_value(about->scenario, "run", key, NULL);
+
+    return value != NULL ? value : g_strdup("unknown");
+}
+
 char *
 sim_report_extent(const SimReportPart *part)
 {
     const SimAbout *about = part->about;
     GString *text = g_string_new(NULL);
+    g_autofree char *n = run_value(about, "replications"), *warmup = run_value(about, "warmup");
+    g_autofree char *window = run_value(about, "duration");
 
     if (about->n_runs < about->n_wanted)
         g_string_append_printf(text,
                                "UNFINISHED: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
                                " runs are there, and what is missing may change the answer. ",
                                about->n_runs, about->n_wanted);
-    g_string_append_printf(text,
-                           "%u points, %" G_GUINT64_FORMAT " runs, %u settings at %u places, %u comparisons; %s %s.",
-                           about->n_points, about->n_runs, part->grid->choices->len, part->grid->places->len,
-                           part->findings->n_compared, about->program, about->version);
+    g_string_append_printf(
+        text,
+        "%u points of at most %s replications from each start, %" G_GUINT64_FORMAT
+        " runs, each of %s simulated after a warm-up of %s; %u settings at %u places, %u comparisons; "
+        "%s %s.",
+        about->n_points, n, about->n_runs, window, warmup, part->grid->choices->len, part->grid->places->len,
+        part->findings->n_compared, about->program, about->version);
     return g_string_free(text, FALSE);
 }
 
