@@ -134,7 +134,7 @@ slub_debug_free_to_slab(SlubCache *cache, MachCpu *cpu, SlabId id, guint n_objec
     gboolean was_full, is_surplus;
 
     mach_spend(cpu, cpu->machine->costs.free_slow + slub_debug_tracking(cache, cpu));
-    slub_lock(cache, cpu, node_id, SLUB_LOCK_SLAB_FREE);
+    slub_lock(cache, cpu, node_id, SLUB_LOCK_DEBUG_FREE);
     mach_spend(cpu, slub_touch(cpu, slab) + n_objects * slub_debug_processing(cache, cpu));
     was_full = slab->inuse == slab->objects;
     slab->inuse = (guint16) (slab->inuse - n_objects);

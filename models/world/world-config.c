@@ -197,6 +197,24 @@ world_layers(const SimConfig *config, guint kernel, SlubLayers *ret_layers, GErr
     return TRUE;
 }
 
+SlubSystem *
+world_slub_new(const SimConfig *config, Machine *machine, GError **error)
+{
+    SlubSystem *system;
+    SlubLayers layers;
+    guint kernel;
+
+    if (!world_kernel(config, &kernel, error) || !world_layers(config, kernel, &layers, error))
+        return NULL;
+    system =
+        slub_system_new(machine, kernel, (guint) sim_config_int(config, "slub", "remote_node_defrag_ratio"), error);
+    if (!system)
+        return NULL;
+    slub_system_set_layers(system, &layers);
+    system->debug_path = sim_config_choice(config, "slub", "debug_path");
+    return system;
+}
+
 gboolean
 world_geometry_env(const SimConfig *config, const MachTopology *topology, SlabGeometryEnv *ret_env, GError **error)
 {

@@ -48,6 +48,8 @@ typedef struct
 gboolean world_kernel(const SimConfig *config, guint *ret_kernel, GError **error);
 /* The layers that [slub] asks for. */
 gboolean world_layers(const SimConfig *config, guint kernel, SlubLayers *ret_layers, GError **error);
+/* The allocator, without caches, of [kernel] and [slub]. `machine` is borrowed. */
+SlubSystem *world_slub_new(const SimConfig *config, Machine *machine, GError **error);
 gboolean world_geometry_env(const SimConfig *config, const MachTopology *topology, SlabGeometryEnv *ret_env,
                             GError **error);
 /* What `name` is in this release and scenario. SIM_ERROR_MODEL when nobody knows its object size. The spec's name is

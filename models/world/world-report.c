@@ -72,7 +72,8 @@ typedef struct
 static gboolean
 is_alloc_site(SlubLockSite site)
 {
-    return site == SLUB_LOCK_GET_PARTIAL_NODE || site == SLUB_LOCK_GET_ANY_PARTIAL || site >= SLUB_FIRST_DIRECT_SITE;
+    return site == SLUB_LOCK_GET_PARTIAL_NODE || site == SLUB_LOCK_GET_ANY_PARTIAL || site == SLUB_LOCK_DEBUG_NEW ||
+           site >= SLUB_FIRST_DIRECT_SITE;
 }
 
 static LockTotals

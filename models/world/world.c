@@ -102,22 +102,12 @@ add_caches(World *world, const Workload *workload, GError **error)
 static gboolean
 build(World *world, WorldRun *run, GError **error)
 {
-    SlubLayers layers;
-    guint kernel;
-
     world->machine = mach_machine_new(world->topology, world->config, world->seed, world->replication,
                                       run->checkpoint, run->n_checkpoints, 1);
     world->machine->on_checkpoint = world_on_checkpoint;
     world->machine->on_checkpoint_data = run;
-    if (!world_kernel(world->config, &kernel, error) || !world_layers(world->config, kernel, &layers, error))
-        return FALSE;
-    world->slub = slub_system_new(
-        world->machine, kernel, (guint) sim_config_int(world->config, "slub", "remote_node_defrag_ratio"), error);
-    if (!world->slub)
-        return FALSE;
-    slub_system_set_layers(world->slub, &layers);
-    world->slub->debug_path = sim_config_choice(world->config, "slub", "debug_path");
-    if (!add_caches(world, run->workload, error) || !world_add_memcg(world, error))
+    world->slub = world_slub_new(world->config, world->machine, error);
+    if (!world->slub || !add_caches(world, run->workload, error) || !world_add_memcg(world, error))
         return FALSE;
     run->workload_state = run->workload->setup(world, error);
     if (!run->workload_state)

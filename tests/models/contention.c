@@ -237,6 +237,7 @@ contention_run(const TestMachine *test, const ContentionLoad *load, guint64 seed
         .cpu_partial_slabs = load->cpu_partial_slabs,
         .has_cpu_partial = load->has_cpu_partial,
         .sheaf_capacity = load->sheaf_capacity,
+        .flags = load->debug_flags,
     };
     Contention *c = g_new0(Contention, 1);
     GError *error = NULL;

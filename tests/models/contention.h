@@ -16,6 +16,7 @@ typedef struct {
     guint kernel; /* SLAB_KERNEL */
     guint objects, min_partial, cpu_partial, cpu_partial_slabs;
     guint sheaf_capacity;
+    guint debug_flags; /* of SLAB_DEBUG_FLAGS */
     gboolean has_cpu_partial;
     gboolean with_bulk, with_nodes, with_flush;
     guint n_operations; /* of each CPU */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "test-world.h"
 
+#include <string.h>
+
 /* Debug caches: what they cost by the byte, which locks they take, and that they leave others alone. */
 
 static TestWorld *
@@ -55,14 +57,17 @@ acquisitions(const SlubCache *cache)
     return n;
 }
 
-/* From 6.1 one list_lock an allocation and one a free, whether the slab is new, partial, filled or emptied. */
+/* From 6.1 one list_lock an allocation and one a free, whether the slab is new, partial, filled or emptied; also where
+ * others have sheaves, and where nobody has a cpu slab. */
 static void
-test_locks(void)
+check_locks(const char *settings)
 {
-    g_autoptr(TestWorld) test =
-        run("microbench", "machine.sockets=1;kernel.version=6.12;slub.debug=P;workload.batch=1000;run.duration=20 ms");
+    g_autofree char *all =
+        g_strconcat("machine.sockets=1;slub.debug=P;workload.batch=1000;run.duration=20 ms;", settings, NULL);
+    g_autoptr(TestWorld) test = run("microbench", all);
     const SlubCache *cache = world_cache(&test->world, "bench_64");
 
+    g_assert_null(cache->sheaves);
     g_assert_cmpuint(test_world_stat(cache, SLAB_STAT_ALLOC_FASTPATH), ==, 0);
     g_assert_cmpuint(test_world_stat(cache, SLAB_STAT_FREE_FASTPATH), ==, 0);
     g_assert_cmpuint(test_world_stat(cache, SLAB_STAT_ALLOC_FROM_PARTIAL), ==, 0);
@@ -70,6 +75,44 @@ test_locks(void)
     g_assert_cmpuint(acquisitions(cache), ==,
                      test_world_stat(cache, SLAB_STAT_ALLOC_SLOWPATH) +
                          test_world_stat(cache, SLAB_STAT_FREE_SLOWPATH));
+}
+
+static void
+test_locks(void)
+{
+    static const char *const settings[] = {
+        "kernel.version=6.1",
+        "kernel.version=6.12",
+        "kernel.version=6.18;slub.sheaves=on",
+        "kernel.version=6.19;slub.sheaves=on;slub.cpu_slab=off",
+        "kernel.version=7.0",
+        "kernel.version=7.1",
+        "kernel.version=5.10;slub.cpu_slab=off",
+    };
+
+    for (guint i = 0; i < G_N_ELEMENTS(settings); i++)
+        check_locks(settings[i]);
+}
+
+/* What activates a slab needs a cpu slab. */
+static void
+test_refusals(void)
+{
+    static const char *const refused[] = {
+        "kernel.version=7.0;slub.debug_path=activate",
+        "kernel.version=7.1;slub.debug_path=cpu-partial",
+        "kernel.version=6.12;slub.cpu_slab=off;slub.debug_path=activate",
+    };
+
+    for (guint i = 0; i < G_N_ELEMENTS(refused); i++) {
+        SimPlan *plan = test_world_plan("microbench", refused[i]);
+        g_autoptr(GError) error = NULL;
+
+        g_assert_false(world_check(sim_plan_config(plan, 0), &error));
+        g_assert_error(error, SIM_ERROR, SIM_ERROR_MODEL);
+        g_assert_nonnull(strstr(error->message, "debug_path"));
+        sim_plan_free(plan);
+    }
 }
 
 /* SEED3: one CPU, hackbench -g 20: skipping the activation gives back the larger part. */
@@ -122,6 +165,7 @@ main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/debug-caches/bytes", test_bytes);
     g_test_add_func("/debug-caches/locks", test_locks);
+    g_test_add_func("/debug-caches/refusals", test_refusals);
     g_test_add_func("/debug-caches/ideas-of-2016", test_ideas_of_2016);
     g_test_add_func("/debug-caches/others-unchanged", test_others_unchanged);
     return g_test_run();

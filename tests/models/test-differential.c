@@ -328,7 +328,8 @@ static void
 check_debug_totals(const Case *c, const DifferentialTotals *totals)
 {
     g_assert_cmpuint(totals->list_site[SLUB_LOCK_DEBUG_NEW], >, 0);
-    g_assert_cmpuint(totals->list_site[SLUB_LOCK_SLAB_FREE], >, 0);
+    g_assert_cmpuint(totals->list_site[SLUB_LOCK_DEBUG_FREE], >, 0);
+    g_assert_cmpuint(totals->list_site[SLUB_LOCK_SLAB_FREE], ==, 0);
     g_assert_cmpuint(totals->list_site[SLUB_LOCK_FROM_PARTIAL], >, 0);
     g_assert_cmpint(totals->list_site[SLUB_LOCK_FROM_ANY] > 0, ==, c->machine > 0);
     g_assert_cmpint(totals->list_site[SLUB_LOCK_GET_PARTIAL_NODE] > 0, ==, c->kernel < SLAB_KERNEL(7, 0));

@@ -194,18 +194,90 @@ test_case(gconstpointer data)
     test_machine_clear(&test);
 }
 
+/* Caches with debug flags take single objects, or to 6.0 activate, whatever the release has for others. */
+static const guint debug_kernels[] = {
+    SLAB_KERNEL(5, 10), SLAB_KERNEL(6, 0),  SLAB_KERNEL(6, 1), SLAB_KERNEL(6, 8),
+    SLAB_KERNEL(6, 12), SLAB_KERNEL(6, 18), SLAB_KERNEL(7, 0), SLAB_KERNEL(7, 1),
+};
+
+static void
+check_debug(const Contention *c)
+{
+    guint64 n_allocs = 0, n_frees = 0;
+
+    for (guint i = 0; i < c->machine->n_cpus; i++) {
+        n_allocs += c->cpu[i].n_allocs;
+        n_frees += c->cpu[i].n_frees;
+        g_assert_cmpuint(c->cache->cpu[i].slab, ==, 0);
+        g_assert_cmpuint(c->cache->cpu[i].partial, ==, 0);
+    }
+    g_assert_cmpuint(n_allocs, ==, stat_of(c, SLAB_STAT_ALLOC_SLOWPATH));
+    /* To 6.19 both are of calls, from 7.0 on the counter is of objects. */
+    if (!c->load.with_bulk || c->load.kernel < SLAB_KERNEL(7, 0))
+        g_assert_cmpuint(contention_acquisitions(c, SLUB_LOCK_DEBUG_FREE), ==, stat_of(c, SLAB_STAT_FREE_SLOWPATH));
+    if (!c->load.with_bulk || c->load.kernel >= SLAB_KERNEL(7, 0))
+        g_assert_cmpuint(n_frees, ==, stat_of(c, SLAB_STAT_FREE_SLOWPATH));
+    if (c->load.kernel >= SLAB_KERNEL(6, 1)) {
+        g_assert_cmpuint(contention_acquisitions(c, SLUB_LOCK_DEBUG_NEW), ==, stat_of(c, SLAB_STAT_ALLOC_SLAB));
+        g_assert_cmpuint(contention_acquisitions(c, SLUB_LOCK_SLAB_FREE), ==, 0);
+    }
+}
+
+static void
+test_debug(gconstpointer data)
+{
+    const Case *k = data;
+    ContentionLoad load = {
+        .kernel = k->kernel,
+        .objects = 4,
+        .debug_flags = SLAB_POISON,
+        .min_partial = 5,
+        .with_bulk = k->variant == EVERYTHING,
+        .with_nodes = k->variant == EVERYTHING,
+        .with_flush = k->variant == EVERYTHING,
+        .n_operations = 2000,
+        .n_own_max = 60,
+    };
+    TestMachine test;
+    Contention *c;
+
+    test_machine_init(&test, machine_text);
+    c = contention_run(&test, &load, 1);
+    check_objects(c);
+    check_debug(c);
+    check_pages(c, FALSE);
+    contention_free_all(c);
+    check_objects(c);
+    check_debug(c);
+    for (guint i = 0; i < test.topology->n_nodes; i++)
+        g_assert_cmpint(c->cache->node[i].n_slabs, ==, c->cache->node[i].partial.count);
+    contention_shrink(c);
+    check_pages(c, TRUE);
+    contention_end(c);
+    test_machine_clear(&test);
+}
+
+static void
+add_case(const char *name, guint kernel, guint variant, GTestDataFunc test)
+{
+    g_autofree char *path =
+        g_strdup_printf("/invariants/%s%u.%u/%s", name, kernel / 1000, kernel % 1000, variant_names[variant]);
+    Case *k = g_new(Case, 1);
+
+    *k = (Case){kernel, variant};
+    g_test_add_data_func_full(path, k, test, g_free);
+}
+
 int
 main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     for (guint i = 0; i < G_N_ELEMENTS(kernels); i++)
-        for (guint variant = 0; variant < N_VARIANTS; variant++) {
-            g_autofree char *path =
-                g_strdup_printf("/invariants/%u.%u/%s", kernels[i] / 1000, kernels[i] % 1000, variant_names[variant]);
-            Case *k = g_new(Case, 1);
-
-            *k = (Case){kernels[i], variant};
-            g_test_add_data_func_full(path, k, test_case, g_free);
-        }
+        for (guint variant = 0; variant < N_VARIANTS; variant++)
+            add_case("", kernels[i], variant, test_case);
+    for (guint i = 0; i < G_N_ELEMENTS(debug_kernels); i++) {
+        add_case("debug/", debug_kernels[i], PLAIN, test_debug);
+        add_case("debug/", debug_kernels[i], EVERYTHING, test_debug);
+    }
     return g_test_run();
 }

@@ -7,8 +7,8 @@
 
 static const char scenario[] = "[scenario]\ntitle = test\n[run]\nduration = 1 s\n[workload]\ntype = ";
 
-static SimPlan *
-load_plan(const char *workload_name, const char *settings)
+SimPlan *
+test_world_plan(const char *workload_name, const char *settings)
 {
     g_autofree char *text = g_strconcat(scenario, workload_name, "\n", NULL);
     g_autofree char *path = NULL;
@@ -62,9 +62,8 @@ test_world_new(const char *workload_name, const char *settings, guint64 seed)
     TestWorld *test = g_new0(TestWorld, 1);
     World *world = &test->world;
     g_autoptr(GError) error = NULL;
-    guint kernel;
 
-    test->plan = load_plan(workload_name, settings);
+    test->plan = test_world_plan(workload_name, settings);
     test->workload = workload_find(workload_name);
     world->config = sim_plan_config(test->plan, 0);
     world->seed = seed;
@@ -76,11 +75,8 @@ test_world_new(const char *workload_name, const char *settings, guint64 seed)
     world->machine = mach_machine_new(world->topology, world->config, seed, 0, test->checkpoint, 2, 0);
     world->machine->on_checkpoint = on_checkpoint;
     world->machine->on_checkpoint_data = test;
-    world_kernel(world->config, &kernel, &error);
+    world->slub = world_slub_new(world->config, world->machine, &error);
     g_assert_no_error(error);
-    world->slub = slub_system_new(world->machine, kernel, 100, &error);
-    g_assert_no_error(error);
-    world->slub->debug_path = sim_config_choice(world->config, "slub", "debug_path");
     add_caches(test);
     world_add_memcg(&test->world, &error);
     g_assert_no_error(error);

@@ -15,6 +15,9 @@ typedef struct {
     SimTime checkpoint[2]; /* warm-up and end */
 } TestWorld;
 
+/* A plan of one point, not checked by the world; sim_plan_free(). `settings` as below. */
+SimPlan *test_world_plan(const char *workload_name, const char *settings);
+
 /* `settings` is "group.key=value" texts separated by semicolons; [run] defaults to no warm-up and 1 s. The workload's
  * caches exist; it is not set up yet. */
 TestWorld *test_world_new(const char *workload_name, const char *settings, guint64 seed);

@@ -110,7 +110,7 @@ single_free(RefSlub *slub, guint cpu, RefObject *head, RefObject *tail, guint n)
     gboolean was_full = slab->freelist == NULL;
 
     ref__stat(slub, cpu, SLAB_STAT_FREE_SLOWPATH);
-    ref__lock(slub, slab->node, REF_LOCK_SLAB_FREE);
+    ref__lock(slub, slab->node, REF_LOCK_DEBUG_FREE);
     tail->next = slab->freelist;
     slab->freelist = head;
     slab->inuse -= n;

@@ -263,7 +263,7 @@ ref__direct_free(RefSlub *slub, guint cpu, RefObject *head, RefObject *tail, gui
 
     if (slab->inuse != 0 && !was_full && !is_debug(slub))
         return;
-    ref__lock(slub, slab->node, REF_LOCK_SLAB_FREE);
+    ref__lock(slub, slab->node, is_debug(slub) ? REF_LOCK_DEBUG_FREE : REF_LOCK_SLAB_FREE);
     if (!was_full && !slab->node_partial_flag)
         return;
     if (slab->inuse == 0 && ref__node_has_enough(slub, slab)) {
