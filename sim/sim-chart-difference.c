@@ -136,7 +136,7 @@ sim_chart_prepare_difference(SimChartSource *source, const SimChartSpec *spec, S
     if (forest.findings == NULL)
         return FALSE;
     choices = sim_chart_pick_choices(forest.grid, MAX_CHOICES);
-    places = sim_chart_pick_places(forest.grid, MAX_PLACES);
+    places = sim_grid_default_places(forest.grid, MAX_PLACES);
     forest.labels = g_string_new(NULL);
     forest.marks[0] = g_string_new(NULL);
     forest.marks[1] = g_string_new(NULL);
@@ -148,7 +148,7 @@ sim_chart_prepare_difference(SimChartSource *source, const SimChartSpec *spec, S
             forest_add(&forest, place, g_array_index(choices, guint, c));
     }
     forest_finish(&forest, drawing);
-    note = sim_chart_grid_note(forest.grid, choices->len, places->len);
+    note = sim_chart_grid_note(forest.grid, choices->len, places->len, TRUE);
     sim_chart_add_arg(drawing, "%s%s", note, forest.n_cut > 0 ? "; intervals are cut at the edge" : "");
     sim_chart_add_arg(drawing, "%s: difference from the base, %% of its mean", metric);
     sim_chart_add_arg(drawing, "%u", forest.n_rows);
@@ -246,7 +246,7 @@ sim_chart_prepare_waterfall(SimChartSource *source, const SimChartSpec *spec, Si
 {
     static const char *const heads[] = {"base", "step up", "step down", "step within its interval"};
     const SimGrid *grid = sim_chart_source_grid(source, error);
-    g_autoptr(GArray) places = grid != NULL ? sim_chart_pick_places(grid, MAX_PLACES) : NULL;
+    g_autoptr(GArray) places = grid != NULL ? sim_grid_default_places(grid, MAX_PLACES) : NULL;
     g_autoptr(GArray) chain = grid != NULL ? chain_of(grid) : NULL;
     g_autoptr(GString) which = g_string_new(NULL);
     GString *kinds[N_STEP_KINDS];
@@ -268,7 +268,7 @@ sim_chart_prepare_waterfall(SimChartSource *source, const SimChartSpec *spec, Si
     }
     if (!ok)
         return FALSE;
-    g_autofree char *note = sim_chart_grid_note(grid, chain->len, places->len);
+    g_autofree char *note = sim_chart_grid_note(grid, chain->len, places->len, TRUE);
     sim_chart_add_arg(drawing, "%s; intervals are of the step", note);
     sim_chart_add_arg(drawing, "%s, %% of the base", spec->metric != NULL ? spec->metric : grid->gain);
     sim_chart_add_arg(drawing, "%s", which->str);
@@ -315,7 +315,7 @@ sim_chart_prepare_heat_map(SimChartSource *source, const SimChartSpec *spec, Sim
         }
     }
     sim_chart_end_block(drawing);
-    g_autofree char *note = sim_chart_grid_note(grid, n_rows + 1, n_columns);
+    g_autofree char *note = sim_chart_grid_note(grid, n_rows + 1, n_columns, FALSE);
     sim_chart_add_arg(drawing, "%s; in parentheses: no difference seen", note);
     sim_chart_add_arg(drawing, "%s, %% of the base", metric);
     sim_chart_add_arg(drawing, "%u", n_columns);

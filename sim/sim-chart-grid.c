@@ -28,31 +28,15 @@ sim_chart_pick_choices(const SimGrid *grid, guint n_most)
     return choices;
 }
 
-GArray *
-sim_chart_pick_places(const SimGrid *grid, guint n_most)
-{
-    g_autoptr(GArray) all = g_array_new(FALSE, FALSE, sizeof(guint));
-    GArray *places = g_array_new(FALSE, FALSE, sizeof(guint));
-
-    for (guint p = 0; p < grid->places->len; p++)
-        if (sim_grid_place(grid, p)->is_default)
-            g_array_append_val(all, p);
-    for (guint i = 0; i < MIN(all->len, n_most); i++) {
-        guint from = all->len <= n_most ? i : i * (all->len - 1) / (n_most - 1);
-        g_array_append_val(places, g_array_index(all, guint, from));
-    }
-    return places;
-}
-
 char *
-sim_chart_grid_note(const SimGrid *grid, guint n_choices, guint n_places)
+sim_chart_grid_note(const SimGrid *grid, guint n_choices, guint n_places, gboolean are_default)
 {
     GString *note = g_string_new(NULL);
     const char *rest = sim_grid_place(grid, 0)->rest;
 
     g_string_append_printf(note, "%u of %u settings, %u of %u places", n_choices, grid->choices->len, n_places,
                            grid->places->len);
-    if (*rest != '\0' && n_places < grid->places->len)
+    if (*rest != '\0' && are_default && n_places < grid->places->len)
         g_string_append_printf(note, "; %s", rest);
     return g_string_free(note, FALSE);
 }
@@ -212,13 +196,13 @@ prepare_curves(SimChartSource *source, const SimChartSpec *spec, gboolean is_sca
     if (is_scaling && (!curves_relate(&curves) || !(low > 0 && high > low)))
         return FALSE;
     if (is_scaling) {
-        y_label = g_strdup_printf("times %s of the base at %g %s", metric, low, grid->x_label);
+        y_label = g_strdup_printf("times the base at %g %s", low, grid->x_label);
     } else {
         y_label = sim_chart_scale(metric, curves.largest, &divisor);
         curves_divide(&curves, divisor);
     }
     curves_put(drawing, &curves, grid);
-    note = g_strdup_printf("%u of %u settings, t intervals", curves.choices->len, grid->choices->len);
+    note = g_strdup_printf("%s; %u of %u settings, t intervals", metric, curves.choices->len, grid->choices->len);
     sim_chart_add_arg(drawing, "%s", note);
     sim_chart_add_arg(drawing, "%s", grid->x_label);
     sim_chart_add_arg(drawing, "%s", y_label);
@@ -339,7 +323,7 @@ sim_chart_prepare_pareto(SimChartSource *source, const SimChartSpec *spec, SimCh
     if (findings == NULL || findings->cost == NULL || findings->grid->choices->len < 2)
         return FALSE;
     choices = sim_chart_pick_choices(findings->grid, MAX_POINTS);
-    places = sim_chart_pick_places(findings->grid, MAX_PANELS);
+    places = sim_grid_default_places(findings->grid, MAX_PANELS);
     x_label = sim_chart_scale(findings->grid->cost, largest_mean(findings->cost), &cost_unit);
     y_label = sim_chart_scale(findings->grid->gain, largest_mean(findings->gain), &gain_unit);
     up = sim_direction_of(findings->grid->gain) == SIM_DIRECTION_DOWN ? -1 : 1;
@@ -354,13 +338,13 @@ sim_chart_prepare_pareto(SimChartSource *source, const SimChartSpec *spec, SimCh
     if (n_panels == 0)
         return FALSE;
     for (guint i = 0; i < choices->len; i++) {
-        g_autofree char *label =
-            g_strdup_printf("%u %s", i + 1, sim_grid_choice(findings->grid, g_array_index(choices, guint, i))->label);
+        g_autofree char *name = sim_grid_short_label(findings->grid, g_array_index(choices, guint, i));
+        g_autofree char *label = g_strdup_printf("%u %s", i + 1, name);
         sim_chart_put_label(drawing, label, '\n');
         g_string_append(drawing->data, "0\n");
         sim_chart_end_block(drawing);
     }
-    note = sim_chart_grid_note(findings->grid, choices->len, n_panels);
+    note = sim_chart_grid_note(findings->grid, choices->len, n_panels, TRUE);
     sim_chart_add_arg(drawing, "%s; the line joins those that no other beats in both", note);
     sim_chart_add_arg(drawing, "%s", x_label);
     sim_chart_add_arg(drawing, "%s", y_label);

@@ -18,9 +18,10 @@ typedef struct {
     SimSource *runs;    /* the three below are made on demand */
     SimGrid *grid;
     SimFindings *findings;
+    SimControl control; /* of the findings */
 } SimChartSource;
 
-SimChartSource *sim_chart_source_open(const char *path, GError **error);
+SimChartSource *sim_chart_source_open(const char *path, SimControl control, GError **error);
 void sim_chart_source_free(SimChartSource *source);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(SimChartSource, sim_chart_source_free)
 
@@ -80,12 +81,11 @@ gboolean sim_chart_names_find(const SimChartNames *names, const char *name, guin
 
 /* Whether a row of a study belongs to one of these choices at one of these places. */
 gboolean sim_chart_rows_is_picked(const SimChartRows *rows, guint row, const GArray *choices, const GArray *places);
-/* Which choices and places of a grid are drawn when not all have room: those of the headline (sim-grid.h), and the
- * default places, evenly from the first to the last. Arrays of guint; caller unrefs. */
+/* Which choices of a grid are drawn: all, or the base and the headline (sim-grid.h) when not all have room. Array of
+ * guint; caller unrefs. */
 GArray *sim_chart_pick_choices(const SimGrid *grid, guint n_most);
-GArray *sim_chart_pick_places(const SimGrid *grid, guint n_most);
-/* "8 of 16 settings, 4 of 8 places; kernel 6.5"; caller frees. */
-char *sim_chart_grid_note(const SimGrid *grid, guint n_choices, guint n_places);
+/* "8 of 16 settings, 4 of 8 places; kernel 6.5", the latter when they are the default ones; caller frees. */
+char *sim_chart_grid_note(const SimGrid *grid, guint n_choices, guint n_places, gboolean are_default);
 
 /* Data files are blocks split by two blank lines; a block is a header and rows, cells split by tabs. gnuplot reads
  * double quotes and line ends in cells as syntax, so texts lose theirs. */

@@ -73,11 +73,12 @@ open_folder(SimChartSource *source, GError **error)
 }
 
 SimChartSource *
-sim_chart_source_open(const char *path, GError **error)
+sim_chart_source_open(const char *path, SimControl control, GError **error)
 {
     g_autoptr(SimChartSource) source = g_new0(SimChartSource, 1);
 
     source->path = g_strdup(path);
+    source->control = control;
     source->tables = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify) sim_table_free);
     if (!(g_file_test(path, G_FILE_TEST_IS_DIR) ? open_folder(source, error) : open_study(source, error)))
         return NULL;
@@ -166,6 +167,6 @@ sim_chart_source_findings(SimChartSource *source, GError **error)
     const SimGrid *grid = sim_chart_source_grid(source, error);
 
     if (grid != NULL && source->findings == NULL)
-        source->findings = sim_findings_new(grid, SIM_CONTROL_BH, error);
+        source->findings = sim_findings_new(grid, source->control, error);
     return source->findings;
 }

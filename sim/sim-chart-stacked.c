@@ -50,7 +50,7 @@ static void
 choose_bars_of_grid(Stack *stack, const SimChartRows *runs)
 {
     g_autoptr(GArray) choices = sim_chart_pick_choices(runs->grid, MAX_BAR_CHOICES);
-    g_autoptr(GArray) places = sim_chart_pick_places(runs->grid, MAX_BAR_PLACES);
+    g_autoptr(GArray) places = sim_grid_default_places(runs->grid, MAX_BAR_PLACES);
 
     for (guint p = 0; p < places->len; p++) {
         g_autoptr(GArray) one = g_array_new(FALSE, FALSE, sizeof(guint));
@@ -61,7 +61,7 @@ choose_bars_of_grid(Stack *stack, const SimChartRows *runs)
                 sim_chart_names_add(&stack->bars, label);
         }
     }
-    stack->note = sim_chart_grid_note(runs->grid, choices->len, places->len);
+    stack->note = sim_chart_grid_note(runs->grid, choices->len, places->len, TRUE);
 }
 
 /* One bar a point while there is room, else those of the last axis value. Points and runs are taken from metrics.tsv,

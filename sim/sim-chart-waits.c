@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Complementary distribution of waiting times: for each bucket bound the share of acquisitions that waited longer.
  * At the bounds of a histogram these shares are exact, so nothing is interpolated. All locks, nodes and replications
- * of a variant are pooled, unless the chart's metric names one lock; of an axis, the last value is shown. */
+ * of a variant are pooled, unless the chart's metric names one lock; of an axis, the last value is shown, and of a
+ * study the settings of the headline at its last default place. */
 #include "sim-chart-private.h"
 
 #include <math.h>
@@ -16,7 +17,16 @@ typedef struct {
     SimChartRows rows;
     guint lock, upper, count;
     const char *wanted_lock, *axis_value;
+    GArray *choices, *places; /* of a study */
 } Waits;
+
+static void
+waits_clear(Waits *waits)
+{
+    g_clear_pointer(&waits->choices, g_array_unref);
+    g_clear_pointer(&waits->places, g_array_unref);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Waits, waits_clear)
 
 static int
 compare_buckets(gconstpointer a, gconstpointer b)
@@ -29,9 +39,12 @@ compare_buckets(gconstpointer a, gconstpointer b)
 static gboolean
 row_is_shown(const Waits *waits, guint row)
 {
-    return g_str_equal(sim_chart_rows_axis_value(&waits->rows, row), waits->axis_value) &&
-           (waits->wanted_lock == NULL ||
-            g_str_equal(sim_table_cell(waits->rows.table, row, waits->lock), waits->wanted_lock));
+    gboolean is_of_point = waits->places != NULL
+                               ? sim_chart_rows_is_picked(&waits->rows, row, waits->choices, waits->places)
+                               : g_str_equal(sim_chart_rows_axis_value(&waits->rows, row), waits->axis_value);
+
+    return is_of_point && (waits->wanted_lock == NULL ||
+                           g_str_equal(sim_table_cell(waits->rows.table, row, waits->lock), waits->wanted_lock));
 }
 
 /* The buckets of one curve in rising order of their bounds. */
@@ -104,6 +117,11 @@ waits_init(Waits *waits, SimChartSource *source, const SimChartSpec *spec, GErro
     waits->count = (guint) count;
     waits->wanted_lock = spec->metric;
     waits->axis_value = sim_chart_rows_axis_value(&waits->rows, sim_table_n_rows(table) - 1);
+    if (waits->rows.grid != NULL) {
+        waits->choices = sim_chart_pick_choices(waits->rows.grid, MAX_CURVES);
+        waits->places = sim_grid_default_places(waits->rows.grid, G_MAXUINT);
+        g_array_remove_range(waits->places, 0, waits->places->len - 1);
+    }
     return TRUE;
 }
 
@@ -111,7 +129,7 @@ gboolean
 sim_chart_prepare_waits(SimChartSource *source, const SimChartSpec *spec, SimChartDrawing *drawing, GError **error)
 {
     g_auto(SimChartNames) curves = {0};
-    Waits waits;
+    g_auto(Waits) waits = {0};
     guint n_drawn = 0;
 
     if (!waits_init(&waits, source, spec, error))
@@ -122,6 +140,8 @@ sim_chart_prepare_waits(SimChartSource *source, const SimChartSpec *spec, SimCha
         if (row_is_shown(&waits, row))
             sim_chart_names_add(&curves, label);
     }
+    if (curves.list->len == 0 && spec->metric == NULL)
+        return FALSE;
     if (curves.list->len == 0) {
         g_set_error(error, SIM_ERROR, SIM_ERROR_UNKNOWN_KEY, "no run recorded a lock '%s'", spec->metric);
         return FALSE;
@@ -132,7 +152,10 @@ sim_chart_prepare_waits(SimChartSource *source, const SimChartSpec *spec, SimCha
             return FALSE;
         n_drawn += put_curve(drawing, curves.list->pdata[c], buckets);
     }
-    if (waits.rows.axis >= 0)
+    if (waits.places != NULL)
+        sim_chart_add_arg(drawing, "%s, at %s", spec->metric != NULL ? spec->metric : "all locks",
+                          sim_grid_place(waits.rows.grid, g_array_index(waits.places, guint, 0))->label);
+    else if (waits.rows.axis >= 0)
         sim_chart_add_arg(drawing, "%s, at %s = %s", spec->metric != NULL ? spec->metric : "all locks", source->axis,
                           waits.axis_value);
     else

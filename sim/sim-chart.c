@@ -297,10 +297,10 @@ make_all(SimChartSource *source, gboolean for_report, const Studio *studio, GErr
 
 /* The charts made (SimChartMade), or NULL; *ret_refused as of sim_chart_draw(). */
 static GPtrArray *
-make_charts(const char *path, gboolean for_report, const char *scripts_folder, const char *charts_folder,
-            const gint *interrupt, char **ret_refused, GError **error)
+make_charts(const char *path, SimControl control, gboolean for_report, const char *scripts_folder,
+            const char *charts_folder, const gint *interrupt, char **ret_refused, GError **error)
 {
-    g_autoptr(SimChartSource) source = sim_chart_source_open(path, error);
+    g_autoptr(SimChartSource) source = sim_chart_source_open(path, control, error);
     g_autoptr(GPtrArray) made = g_ptr_array_new_with_free_func(made_free);
     g_autoptr(GString) refused = g_string_new(NULL);
     const Studio studio = {scripts_folder, charts_folder, interrupt, made, refused};
@@ -327,7 +327,7 @@ sim_chart_draw(const char *result_folder, const char *scripts_folder, const char
                guint *ret_n_charts, char **ret_refused, GError **error)
 {
     g_autoptr(GPtrArray) made =
-        make_charts(result_folder, FALSE, scripts_folder, charts_folder, interrupt, ret_refused, error);
+        make_charts(result_folder, SIM_CONTROL_BH, FALSE, scripts_folder, charts_folder, interrupt, ret_refused, error);
 
     if (made == NULL)
         return FALSE;
@@ -336,8 +336,8 @@ sim_chart_draw(const char *result_folder, const char *scripts_folder, const char
 }
 
 GPtrArray *
-sim_chart_draw_report(const char *path, const char *scripts_folder, const char *charts_folder, const gint *interrupt,
-                      char **ret_refused, GError **error)
+sim_chart_draw_report(const char *path, SimControl control, const char *scripts_folder, const char *charts_folder,
+                      const gint *interrupt, char **ret_refused, GError **error)
 {
-    return make_charts(path, TRUE, scripts_folder, charts_folder, interrupt, ret_refused, error);
+    return make_charts(path, control, TRUE, scripts_folder, charts_folder, interrupt, ret_refused, error);
 }

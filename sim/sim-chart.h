@@ -3,6 +3,7 @@
 #define SIM_CHART_H
 
 #include "sim-config.h"
+#include "sim-verdict.h"
 
 /* Draws the charts of a finished result folder with gnuplot, from its files only. For each chart three files are
  * made: NAME.tsv, what is drawn, and NAME.svg and NAME.png, drawn by plots/KIND.gp.
@@ -23,9 +24,10 @@ typedef struct {
 } SimChartMade;
 
 /* The same for a report, of a result folder or a study: what the scenario asks for, then every kind that has something
- * to show. Returns the charts in that order (SimChartMade; caller unrefs). *ret_refused and errors as above. */
-GPtrArray *sim_chart_draw_report(const char *path, const char *scripts_folder, const char *charts_folder,
-                                 const gint *interrupt, char **ret_refused, GError **error);
+ * to show. `control` is that of the verdicts. Returns the charts in that order (SimChartMade; caller unrefs).
+ * *ret_refused and errors as above. */
+GPtrArray *sim_chart_draw_report(const char *path, SimControl control, const char *scripts_folder,
+                                 const char *charts_folder, const gint *interrupt, char **ret_refused, GError **error);
 
 /* Whether the [plot NAME] groups have names that can be file names and kinds that exist; SIM_ERROR_UNKNOWN_KEY or
  * SIM_ERROR_RANGE with the place in the scenario. To be asked before a long run. */

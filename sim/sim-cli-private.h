@@ -32,6 +32,9 @@ int sim_cli_compare(const SimCli *cli, int argc, char **argv);
 /* Prints "PROGRAM: message" and returns the exit status of the error. */
 int sim_cli_fail(const SimCli *cli, const GError *error);
 
+/* From here on usage lines begin with "PROGRAM COMMAND". */
+void sim_cli_name_command(const SimCli *cli, const char *command);
+
 /* Parses the NULL-terminated line of a sub-command; *ret_words are the other arguments, owned by the caller. `usage`
  * stands after the sub-command's name in --help. SIM_ERROR_PARSE when the line is wrong or has fewer than min_words or
  * more than max_words words. */

@@ -5,6 +5,7 @@
 #include "sim-schema.h"
 
 #include <stdio.h>
+#include <string.h>
 
 int
 sim_cli_check(const SimCli *cli, int argc, char **argv)
@@ -79,11 +80,30 @@ sim_cli_show(const SimCli *cli, int argc, char **argv)
     return 0;
 }
 
+#define LIST_PREFIX "list "
+
+static void
+fail_list(const SimCli *cli, const char *word, GError **error)
+{
+    g_autoptr(GPtrArray) names = g_ptr_array_new();
+    g_autofree char *hint = NULL, *all = NULL;
+
+    for (const SimCommand *command = cli->commands; command->name != NULL; command++)
+        if (g_str_has_prefix(command->name, LIST_PREFIX))
+            g_ptr_array_add(names, (gpointer) (command->name + strlen(LIST_PREFIX)));
+    g_ptr_array_add(names, NULL);
+    hint = sim_hint_phrase(word, (const char *const *) names->pdata);
+    all = g_strjoinv(", ", (char **) names->pdata);
+    g_set_error(error, SIM_ERROR, SIM_ERROR_UNKNOWN_KEY,
+                "nothing to list under '%s'%s (allowed: %s; or no word: scenarios)", word, hint,
+                *all != '\0' ? all : "none");
+}
+
 /* The program's own row "list WORD", or NULL. */
 static const SimCommand *
 find_list(const SimCli *cli, const char *word)
 {
-    g_autofree char *name = g_strdup_printf("list %s", word);
+    g_autofree char *name = g_strconcat(LIST_PREFIX, word, NULL);
 
     for (const SimCommand *command = cli->commands; command->name != NULL; command++)
         if (g_str_equal(command->name, name))
@@ -124,14 +144,16 @@ sim_cli_list(const SimCli *cli, int argc, char **argv)
     g_autoptr(GError) error = NULL;
     const SimCommand *own = argc > 1 ? find_list(cli, argv[1]) : NULL;
 
-    if (own != NULL)
+    if (own != NULL) {
+        sim_cli_name_command(cli, own->name);
         return own->main(argc - 1, argv + 1);
+    }
     if (!sim_cli_parse(cli, argv, NULL, "[WORD]",
                        "Lists the shipped scenarios, each with its title and the question it answers.", 0, 1, &words,
                        &error))
         return sim_cli_fail(cli, error);
     if (words[0] != NULL) {
-        g_set_error(&error, SIM_ERROR, SIM_ERROR_UNKNOWN_KEY, "nothing to list under '%s'", words[0]);
+        fail_list(cli, words[0], &error);
         return sim_cli_fail(cli, error);
     }
     return list_scenarios(cli);

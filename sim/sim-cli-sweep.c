@@ -282,6 +282,27 @@ open_study(const SimCli *cli, SimDesign *design, const char *text, const SweepOp
     return g_steal_pointer(&study);
 }
 
+/* A study has too many points to name those that are not to be trusted; it can be asked for them. */
+static gboolean
+print_untrusted(SimStudy *study, const char *metric, GError **error)
+{
+    guint64 n, n_off, n_unknown;
+
+    if (metric == NULL)
+        return TRUE;
+    if (!sim_study_count_flag(study, metric, &n, &n_off, &n_unknown, error))
+        return FALSE;
+    if (n_off > 0)
+        printf("%s is not 1 in %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
+               " runs (export names them): prolong run.warmup or run.duration\n",
+               metric, n_off, n);
+    if (n_unknown > 0)
+        printf("%s is not known in %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
+               " runs, for want of samples (run.sample_interval, run.duration)\n",
+               metric, n_unknown, n);
+    return TRUE;
+}
+
 static gboolean
 run_sweep(const SimCli *cli, SimDesign *design, const char *text, const SweepOptions *options, GError **error)
 {
@@ -297,7 +318,8 @@ run_sweep(const SimCli *cli, SimDesign *design, const char *text, const SweepOpt
         return FALSE;
     for (guint i = 0; i < sim_table_n_rows(refused); i++)
         fprintf(stderr, "left out: %s: %s\n", sim_table_cell(refused, i, 0), sim_table_cell(refused, i, 1));
-    return sim_campaign_run(study, design, cli->experiment, &campaign, error);
+    return sim_campaign_run(study, design, cli->experiment, &campaign, error) &&
+           print_untrusted(study, cli->experiment->trust_metric, error);
 }
 
 int

@@ -42,15 +42,23 @@ sim_cli_fail(const SimCli *cli, const GError *error)
 }
 
 static gboolean
-check_word_count(char **words, guint min_words, guint max_words, const char *name, const char *usage, GError **error)
+check_word_count(char **words, guint min_words, guint max_words, const char *usage, GError **error)
 {
     guint n = g_strv_length(words);
 
     if (n >= min_words && n <= max_words)
         return TRUE;
     g_set_error(error, SIM_ERROR, SIM_ERROR_PARSE, "%s arguments; usage: %s %s", n < min_words ? "too few" : "too many",
-                name, usage);
+                g_get_prgname(), usage);
     return FALSE;
+}
+
+void
+sim_cli_name_command(const SimCli *cli, const char *command)
+{
+    g_autofree char *name = g_strdup_printf("%s %s", cli->experiment->program, command);
+
+    g_set_prgname(name);
 }
 
 gboolean
@@ -59,11 +67,9 @@ sim_cli_parse(const SimCli *cli, char **argv, const GOptionEntry *entries, const
 {
     GOptionContext *context = g_option_context_new(usage);
     g_autoptr(GError) inner = NULL;
-    g_autofree char *program = g_strdup_printf("%s %s", cli->experiment->program, argv[0]);
     g_auto(GStrv) words = NULL;
     gboolean ok;
 
-    g_set_prgname(program);
     g_option_context_set_summary(context, summary);
     if (entries != NULL)
         g_option_context_add_main_entries(context, entries, NULL);
@@ -81,7 +87,7 @@ sim_cli_parse(const SimCli *cli, char **argv, const GOptionEntry *entries, const
         g_free(words[0]);
         memmove(words, words + 1, g_strv_length(words + 1) * sizeof *words + sizeof *words);
     }
-    if (!check_word_count(words, min_words, max_words, argv[0], usage, error))
+    if (!check_word_count(words, min_words, max_words, usage, error))
         return FALSE;
     *ret_words = g_steal_pointer(&words);
     return TRUE;
@@ -103,7 +109,7 @@ char *
 sim_cli_find_scenario(const SimCli *cli, const char *word, GError **error)
 {
     const char *dir = sim_schema_scenarios_dir(cli->experiment->schema);
-    g_autofree char *path = NULL, *file = NULL, *hint = NULL;
+    g_autofree char *path = NULL, *file = NULL, *hint = NULL, *all = NULL;
     g_autoptr(GPtrArray) names = NULL;
 
     if (strchr(word, '/') != NULL || g_str_has_suffix(word, SIM_SCENARIO_SUFFIX))
@@ -119,23 +125,31 @@ sim_cli_find_scenario(const SimCli *cli, const char *word, GError **error)
         return g_steal_pointer(&path);
     names = scenario_names(dir);
     hint = sim_hint_phrase(word, (const char *const *) names->pdata);
-    g_set_error(error, SIM_ERROR, SIM_ERROR_UNKNOWN_KEY, "no scenario '%s' in %s%s", word, dir, hint);
+    all = g_strjoinv(", ", (char **) names->pdata);
+    g_set_error(error, SIM_ERROR, SIM_ERROR_UNKNOWN_KEY, "no scenario '%s' in %s%s (allowed: a path, %s)", word, dir,
+                hint, all);
     return NULL;
 }
 
-/* The published file stands beside the scenario that names it. */
+/* A path of published figures is relative to the scenario. */
 static gboolean
 load_published(const SimPlan *plan, const char *scenario, SimTable **ret_published, GError **error)
 {
     const SimConfig *config = sim_plan_config(plan, 0);
-    g_autofree char *dir = g_path_get_dirname(scenario);
-    g_autofree char *path = NULL;
+    const char *name = sim_config_text(config, "scenario", "published");
+    g_autofree char *dir = g_path_get_dirname(scenario), *path = NULL;
+    g_autoptr(GError) inner = NULL;
 
     if (!sim_config_is_given(config, "scenario", "published"))
         return TRUE;
-    path = g_build_filename(dir, sim_config_text(config, "scenario", "published"), NULL);
-    *ret_published = sim_published_read(path, error);
-    return *ret_published != NULL;
+    path = g_path_is_absolute(name) ? g_strdup(name) : g_build_filename(dir, name, NULL);
+    *ret_published = sim_published_read(path, &inner);
+    if (*ret_published != NULL)
+        return TRUE;
+    if (inner->code == SIM_ERROR_IO)
+        return sim_config_error(config, "scenario", "published", error, "%s", inner->message);
+    g_propagate_error(error, g_steal_pointer(&inner));
+    return FALSE;
 }
 
 gboolean
@@ -218,6 +232,7 @@ dispatch(const SimCli *cli, int argc, char **argv)
         printf("%s %s\n", cli->experiment->program, cli->experiment->version);
         return 0;
     }
+    sim_cli_name_command(cli, argv[1]);
     for (guint i = 0; i < G_N_ELEMENTS(builtins); i++)
         if (g_str_equal(argv[1], builtins[i].name))
             return builtins[i].main(cli, argc - 1, argv + 1);

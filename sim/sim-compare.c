@@ -186,8 +186,8 @@ simulate_figure(const SimTable *published, const SimRuns *runs, guint row, const
     if (point < 0 || (reference != NULL && base < 0))
         return figure;
     figure.status = "not recorded";
-    figure.is_untrusted = sim_runs_n_untrusted(runs, (guint) point, start, NULL) > 0 ||
-                          (base >= 0 && sim_runs_n_untrusted(runs, (guint) base, start, NULL) > 0);
+    figure.is_untrusted = sim_runs_trust(runs, (guint) point, start).n_untrusted > 0 ||
+                          (base >= 0 && sim_runs_trust(runs, (guint) base, start).n_untrusted > 0);
     if (reference != NULL) {
         if (paired_ratio(runs, (guint) point, (guint) base, start, metric, &figure.simulated, &figure.half_width))
             figure.status = NULL;

@@ -150,8 +150,9 @@ fail_undeclared(const SimConfig *config, const SimSetting *setting, GError **err
     const char *const *list = (const char *const *) names->pdata;
     g_autofree char *hint = sim_hint_phrase(sim_schema_instance_name(setting->group), list);
     g_autofree char *allowed = g_strjoinv(", ", (char **) names->pdata);
-    return sim_setting_error(setting, error, SIM_ERROR_UNKNOWN_KEY, "there is no group [%s]%s (allowed: %s)",
-                             setting->group, hint, *allowed != '\0' ? allowed : "none");
+    return sim_setting_error(setting, error, SIM_ERROR_UNKNOWN_KEY,
+                             "there is no group [%s] in the scenario%s (allowed: %s; an empty group [%s] adds it)",
+                             setting->group, hint, *allowed != '\0' ? allowed : "none", setting->group);
 }
 
 gboolean

@@ -3,6 +3,7 @@
 
 #include "sim-hint.h"
 #include "sim-schema.h"
+#include "sim-table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -176,8 +177,9 @@ layer_folders(const SimLoader *loader)
     const char *shipped = sim_schema_scenarios_dir(loader->schema);
     char **folders = g_new0(char *, 3);
     folders[0] = path_beside(scenario->ini->path, loader->schema->layer_dir);
-    if (shipped != NULL)
-        folders[1] = g_build_filename(shipped, loader->schema->layer_dir, NULL);
+    g_autofree char *second = shipped != NULL ? g_build_filename(shipped, loader->schema->layer_dir, NULL) : NULL;
+    if (second != NULL && !is_same_file(folders[0], second))
+        folders[1] = g_steal_pointer(&second);
     return folders;
 }
 
@@ -196,8 +198,9 @@ fail_no_layer(const SimLoader *loader, char **folders, const SimSetting *setting
         g_autoptr(GDir) dir = g_dir_open(*folder, 0, NULL);
         const char *file;
         while (dir != NULL && (file = g_dir_read_name(dir)) != NULL) {
+            g_autofree char *name = g_strndup(file, strlen(file) - MIN(strlen(file), strlen(suffix)));
             if (g_str_has_suffix(file, suffix))
-                g_ptr_array_add(names, g_strndup(file, strlen(file) - strlen(suffix)));
+                sim_columns_add(names, name);
         }
     }
     g_ptr_array_sort(names, compare_texts);

@@ -22,7 +22,7 @@ typedef struct
     const char *version;
     const SimSchema *schema;
     const char *const *starts; /* words allowed in run.starts, NULL-terminated */
-    /* A metric that is 1 when a run may be trusted ("is_converged"; any other value counts as not); NULL for none. */
+    /* A metric that is 1 when a run may be trusted ("is_converged") and NaN when that is not known; NULL for none. */
     const char *trust_metric;
     /* Checks a resolved point beyond the schema without running it. */
     gboolean (*check)(const SimConfig *config, GError **error);

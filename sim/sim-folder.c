@@ -6,7 +6,15 @@
 #include <glib/gstdio.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+/* A file that tells drafts from folders of other people. */
+#define MARKER ".sim-draft"
+#define RANDOM_CHARACTERS "XXXXXX"
+#define MAX_TRIES 100
 
 static gboolean
 fail_errno(const char *path, int code, GError **error)
@@ -56,14 +64,111 @@ resolve_target(const char *target, GError **error)
     return result;
 }
 
+static gboolean
+put_marker(const char *draft)
+{
+    g_autofree char *path = g_build_filename(draft, MARKER, NULL);
+    int fd = g_open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+
+    return fd >= 0 && close(fd) == 0;
+}
+
+static void
+drop_marker(const char *draft)
+{
+    g_autofree char *path = g_build_filename(draft, MARKER, NULL);
+
+    (void) g_unlink(path);
+}
+
+/* Whether a name is one that make_draft() gives. */
+static gboolean
+is_draft_name(const char *name, const char *prefix)
+{
+    const char *rest = g_str_has_prefix(name, prefix) ? name + strlen(prefix) : "";
+
+    for (const char *c = rest; *c != '\0'; c++)
+        if (!g_ascii_isalnum(*c))
+            return FALSE;
+    return strlen(rest) == strlen(RANDOM_CHARACTERS);
+}
+
+/* Empty when its maker was killed between two system calls; locked while its maker lives. */
+static void
+remove_if_left(const char *path)
+{
+    g_autofree char *marker = g_build_filename(path, MARKER, NULL);
+    int fd = g_open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+
+    if (fd < 0)
+        return;
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0 && rmdir(path) != 0 && g_file_test(marker, G_FILE_TEST_IS_REGULAR))
+        sim_folder_remove(path);
+    close(fd);
+}
+
+static void
+remove_left_drafts(const char *parent, const char *base)
+{
+    g_autofree char *prefix = g_strdup_printf(".%s.", base);
+    g_autoptr(GDir) dir = g_dir_open(parent, 0, NULL);
+    const char *name;
+
+    while (dir != NULL && (name = g_dir_read_name(dir)) != NULL) {
+        g_autofree char *path = g_build_filename(parent, name, NULL);
+        if (is_draft_name(name, prefix))
+            remove_if_left(path);
+    }
+}
+
+/* TRUE with a locked descriptor when the folder is still there. Where the file system knows no locks nobody gets one,
+ * so that nothing counts as left either. */
+static gboolean
+lock_draft(const char *draft, int *ret_fd)
+{
+    int fd = g_open(draft, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+    struct stat locked, named;
+
+    if (fd < 0)
+        return FALSE;
+    (void) flock(fd, LOCK_EX);
+    if (fstat(fd, &locked) == 0 && stat(draft, &named) == 0 && locked.st_ino == named.st_ino) {
+        *ret_fd = fd;
+        return TRUE;
+    }
+    close(fd);
+    return FALSE;
+}
+
+/* Another process may take a new draft for a left one before it is locked; then there is a next one. */
+static char *
+make_draft(const char *parent, const char *base, int *ret_fd, GError **error)
+{
+    for (guint i = 0; i < MAX_TRIES; i++) {
+        g_autofree char *draft = g_strdup_printf("%s/.%s." RANDOM_CHARACTERS, parent, base);
+        if (g_mkdtemp_full(draft, 0777) == NULL)
+            break;
+        if (!lock_draft(draft, ret_fd))
+            continue;
+        if (put_marker(draft))
+            return g_steal_pointer(&draft);
+        close(*ret_fd);
+        rmdir(draft);
+        break;
+    }
+    fail_errno(parent, errno, error);
+    return NULL;
+}
+
 SimFolder *
 sim_folder_begin(const char *target, GError **error)
 {
     g_autofree char *resolved = resolve_target(target, error);
     g_autofree char *parent = NULL;
     g_autofree char *base = NULL;
-    g_autofree char *draft = NULL;
     SimFolder *folder;
+    char *draft;
+    int lock;
 
     if (resolved == NULL)
         return NULL;
@@ -73,14 +178,14 @@ sim_folder_begin(const char *target, GError **error)
     }
     parent = g_path_get_dirname(resolved);
     base = g_path_get_basename(resolved);
-    draft = g_strdup_printf("%s/.%s.XXXXXX", parent, base);
-    if (g_mkdtemp_full(draft, 0777) == NULL) {
-        fail_errno(parent, errno, error);
+    remove_left_drafts(parent, base);
+    draft = make_draft(parent, base, &lock, error);
+    if (draft == NULL)
         return NULL;
-    }
     folder = g_new0(SimFolder, 1);
     folder->target = g_steal_pointer(&resolved);
-    folder->draft = g_steal_pointer(&draft);
+    folder->draft = draft;
+    folder->lock = lock;
     return folder;
 }
 
@@ -168,14 +273,18 @@ gboolean
 sim_folder_commit(SimFolder *folder, GError **error)
 {
     g_autofree char *parent = g_path_get_dirname(folder->target);
-    int code = sync_all(folder->draft);
+    int code;
 
+    drop_marker(folder->draft);
+    code = sync_all(folder->draft);
     if (code == 0)
         code = swap_in(folder->draft, folder->target);
     if (code != 0)
         return fail_errno(folder->target, code, error);
     /* The new content is safe; when a crash undoes the renaming, the old one is still there. */
     (void) sync_all(parent);
+    /* What is left of the old content if this process dies now is nobody's. */
+    (void) put_marker(folder->draft);
     sim_folder_remove(folder->draft);
     g_clear_pointer(&folder->draft, g_free);
     return TRUE;
@@ -188,6 +297,7 @@ sim_folder_free(SimFolder *folder)
         return;
     if (folder->draft != NULL)
         sim_folder_remove(folder->draft);
+    close(folder->lock);
     g_free(folder->target);
     g_free(folder->draft);
     g_free(folder);

@@ -9,9 +9,12 @@
 typedef struct {
     char *target; /* absolute, symbolic links resolved */
     char *draft;  /* the temporary sibling; NULL once committed or abandoned */
+    int lock;     /* descriptor of the draft, locked while it is being filled */
 } SimFolder;
 
-/* Makes missing parents and the temporary sibling, so that an unwritable place is known before the work begins. */
+/* Makes missing parents and the temporary sibling, so that an unwritable place is known before the work begins. Removes
+ * temporary siblings of this target that killed processes have left; those being filled are locked, and folders that
+ * this function has not made are let alone. */
 SimFolder *sim_folder_begin(const char *target, GError **error);
 /* Writes a file of the draft. `name` may have a sub-folder in front, which is made. */
 gboolean sim_folder_write(SimFolder *folder, const char *name, const char *bytes, gsize length, GError **error);

@@ -470,6 +470,22 @@ sim_grid_headline(const SimGrid *grid, guint n_most)
     return choices;
 }
 
+GArray *
+sim_grid_default_places(const SimGrid *grid, guint n_most)
+{
+    g_autoptr(GArray) all = g_array_new(FALSE, FALSE, sizeof(guint));
+    GArray *places = g_array_new(FALSE, FALSE, sizeof(guint));
+
+    for (guint p = 0; p < grid->places->len; p++)
+        if (sim_grid_place(grid, p)->is_default)
+            g_array_append_val(all, p);
+    for (guint i = 0; i < MIN(all->len, n_most); i++) {
+        guint from = all->len <= n_most ? i : i * (all->len - 1) / (n_most - 1);
+        g_array_append_val(places, g_array_index(all, guint, from));
+    }
+    return places;
+}
+
 char *
 sim_grid_short_label(const SimGrid *grid, guint choice)
 {

@@ -76,6 +76,9 @@ gboolean sim_grid_locate(const SimGrid *grid, const char *variant, const char *c
 /* The choices for an answer of a few lines: those that change one setting, by setting, and the one that changes every
  * one to its last value. Array of guint without the base; caller unrefs. */
 GArray *sim_grid_headline(const SimGrid *grid, guint n_most);
+/* The places whose rest is that of the first, evenly from the first to the last when there are more than n_most >= 2.
+ * Array of guint; caller unrefs. */
+GArray *sim_grid_default_places(const SimGrid *grid, guint n_most);
 /* The label, or "all 3 together" for the one that changes every setting of several; caller frees. */
 char *sim_grid_short_label(const SimGrid *grid, guint choice);
 

@@ -11,16 +11,17 @@ typedef struct {
 } Unit;
 
 typedef struct {
-    const char *noun, *base_noun;
+    const char *noun, *base_noun, *example;
     Unit units[8]; /* ascending, ends with a NULL name */
 } UnitFamily;
 
 static const UnitFamily time_family = {
-    "time", "picosecond", {{"ps", SIM_PS}, {"ns", SIM_NS}, {"us", SIM_US}, {"ms", SIM_MS}, {"s", SIM_S}}};
+    "time", "picosecond", "ms", {{"ps", SIM_PS}, {"ns", SIM_NS}, {"us", SIM_US}, {"ms", SIM_MS}, {"s", SIM_S}}};
 
 static const UnitFamily size_family = {
     "size",
     "byte",
+    "B",
     {{"B", 1}, {"K", 1 << 10}, {"KiB", 1 << 10}, {"M", 1 << 20}, {"MiB", 1 << 20}, {"G", 1 << 30}, {"GiB", 1 << 30}}};
 
 /* More decimals than this cannot be a whole number of base units for any text a person writes. */
@@ -167,7 +168,8 @@ parse_scaled(const UnitFamily *family, const char *text, gint64 *ret_value, GErr
     }
     const char *name = end + strspn(end, " \t");
     if (*name == '\0') {
-        g_set_error(error, SIM_ERROR, SIM_ERROR_PARSE, "a %s needs a unit", family->noun);
+        g_set_error(error, SIM_ERROR, SIM_ERROR_PARSE, "a %s needs a unit, as in \"%.*s %s\"", family->noun,
+                    (int) (end - text), text, family->example);
         return FALSE;
     }
     for (const Unit *unit = family->units; unit->name != NULL; unit++) {

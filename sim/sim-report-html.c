@@ -11,6 +11,8 @@
 #include <math.h>
 #include <string.h>
 
+#define MAX_ANSWER_PLACES 4
+
 void
 sim_report_put_html(GString *out, const char *text)
 {
@@ -86,35 +88,37 @@ put_answer_cell(GString *out, const SimReportPart *part, guint place, guint choi
     const SimFinding *gain = sim_findings_gain(part->findings, place, choice);
     const SimFinding *cost = sim_findings_cost(part->findings, place, choice);
     g_autofree char *words = sim_finding_words(gain), *amount = sim_finding_amount(gain, part->grid->gain);
-    g_autofree char *caveat = sim_report_caveat(gain), *text = NULL;
+    g_autofree char *caveat = sim_report_caveat(gain);
+    GString *text = g_string_new(words);
     double percent, half;
 
     sim_finding_share(gain, &percent, &half);
-    text = g_strdup_printf("%s (%s)%s%s", words, amount, *caveat != '\0' ? "; " : "", caveat);
-    put_number_cell(out, gain->is_there ? percent : NAN, text);
+    g_string_append_printf(text, " (%s)", amount);
     if (cost != NULL) {
         g_autofree char *paid = sim_finding_amount(cost, part->grid->cost);
-        put_number_cell(out, cost->is_there ? cost->difference.difference : NAN, paid);
+        g_string_append_printf(text, "; %s%s",
+                               cost->difference.verdict == SIM_VERDICT_NONE ? "cost not seen, " : "cost ", paid);
     }
+    if (*caveat != '\0')
+        g_string_append_printf(text, "; %s", caveat);
+    put_number_cell(out, gain->is_there ? percent : NAN, text->str);
+    g_string_free(text, TRUE);
 }
 
 static void
 put_answer(GString *out, const SimReportPart *part)
 {
-    g_autoptr(GPtrArray) columns = g_ptr_array_new_with_free_func(g_free);
+    g_autoptr(GPtrArray) columns = g_ptr_array_new();
     g_autoptr(GArray) choices = sim_report_choices(part);
-    g_autofree char *caption = g_strdup_printf("%s: what each setting does to %s", part->about->name, part->grid->gain);
-    guint places[2], n;
+    g_autoptr(GArray) places = sim_grid_default_places(part->grid, MAX_ANSWER_PLACES);
+    g_autofree char *caption = g_strdup_printf(
+        "%s: what each setting does to %s%s%s", part->about->name, part->grid->gain,
+        part->grid->cost != NULL ? " and what it costs in " : "", part->grid->cost != NULL ? part->grid->cost : "");
 
-    sim_report_places(part, places, &n);
-    g_ptr_array_add(columns, g_strdup("setting"));
-    for (guint p = 0; p < n; p++) {
-        const char *label = sim_grid_place(part->grid, places[p])->label;
-        g_ptr_array_add(columns, g_strdup(label));
-        if (part->grid->cost != NULL)
-            g_ptr_array_add(columns, g_strdup_printf("%s, %s", part->grid->cost, label));
-    }
-    g_ptr_array_add(columns, g_strdup("at all places"));
+    g_ptr_array_add(columns, (gpointer) "setting");
+    for (guint p = 0; p < places->len; p++)
+        g_ptr_array_add(columns, sim_grid_place(part->grid, g_array_index(places, guint, p))->label);
+    g_ptr_array_add(columns, (gpointer) "at all places");
     g_ptr_array_add(columns, NULL);
     begin_table(out, "scroll answer", caption, (const char *const *) columns->pdata);
     for (guint i = 0; i < choices->len; i++) {
@@ -122,8 +126,8 @@ put_answer(GString *out, const SimReportPart *part)
         g_autofree char *count = sim_report_count(part, choice), *label = sim_grid_short_label(part->grid, choice);
         g_string_append(out, "<tr>");
         put_text_cell(out, label);
-        for (guint p = 0; p < n; p++)
-            put_answer_cell(out, part, places[p], choice);
+        for (guint p = 0; p < places->len; p++)
+            put_answer_cell(out, part, g_array_index(places, guint, p), choice);
         put_text_cell(out, count);
         g_string_append(out, "</tr>\n");
     }
@@ -214,18 +218,14 @@ put_published(GString *out, const SimReportPart *part)
                                           "published", "simulated", "verdict", "note",   NULL};
     static const char *const from[] = {"id", "variant", NULL, "metric", "unit"};
     const SimTable *table = part->comparison;
-    SimReportMisses misses = sim_report_misses(table);
-    g_autofree char *summary = g_strdup_printf(
-        "%u published figures: %u lie outside the interval of the simulated one, %u have no such interval, %u were not "
-        "simulated. An interval holds the noise between replications only, so many misses are to be expected; how far "
-        "off each is stands beside it.",
-        misses.n, misses.n_outside, misses.n_without_interval, misses.n_not_simulated);
     /* What stands between variant and start is the axis. */
     int start = sim_table_find_column(table, "start"), variant = sim_table_find_column(table, "variant");
 
-    put_element(out, "p", summary);
+    put_element(out, "p",
+                "An interval holds the noise between replications only, so misses are to be expected; how far off each "
+                "figure is stands beside it.");
     begin_table(out, "scroll", "Published and simulated", columns);
-    for (guint row = 0; row < misses.n; row++) {
+    for (guint row = 0; row < sim_table_n_rows(table); row++) {
         gboolean is_outside;
         g_autofree char *words = sim_report_miss(table, row, &is_outside), *text = NULL;
         double published = NAN, simulated = NAN, half = NAN, ratio = NAN;
@@ -278,8 +278,8 @@ put_chart(GString *out, const char *folder, const SimChartMade *made, const char
 }
 
 static gboolean
-put_charts(GString *out, const SimReportPart *part, guint number, const char *scripts_folder, const gint *interrupt,
-           GError **error)
+put_charts(GString *out, const SimReportPart *part, SimControl control, guint number, const char *scripts_folder,
+           const gint *interrupt, GError **error)
 {
     g_autoptr(GError) inner = NULL;
     g_autofree char *folder = g_dir_make_tmp("report-XXXXXX", &inner);
@@ -291,7 +291,7 @@ put_charts(GString *out, const SimReportPart *part, guint number, const char *sc
         g_set_error_literal(error, SIM_ERROR, SIM_ERROR_IO, inner->message);
         return FALSE;
     }
-    made = sim_chart_draw_report(part->about->path, scripts_folder, folder, interrupt, &refused, error);
+    made = sim_chart_draw_report(part->about->path, control, scripts_folder, folder, interrupt, &refused, error);
     ok = made != NULL;
     for (guint i = 0; ok && i < made->len; i++) {
         g_autofree char *prefix = g_strdup_printf("c%u-%u", number, i);
@@ -344,7 +344,7 @@ put_part(GString *out, const SimReportPart *part, guint number, const char *scri
     g_string_append(out, "</dl>\n");
     if (part->about->n_runs < part->about->n_wanted)
         g_string_append(out, "<p class=\"warn\">This study is not finished.</p>\n");
-    if (!put_charts(out, part, number, scripts_folder, interrupt, error))
+    if (!put_charts(out, part, part->findings->control, number, scripts_folder, interrupt, error))
         return FALSE;
     if (part->grid->choices->len > 1)
         put_comparisons(out, part);
@@ -392,8 +392,12 @@ sim_report_html(const SimReport *report, const char *scripts_folder, const gint 
 
     put_head(out, heading);
     put_element(out, "h1", heading);
-    for (guint i = 0; i < report->parts->len; i++)
+    for (guint i = 0; i < report->parts->len; i++) {
+        g_autofree char *published = sim_report_published(sim_report_part(report, i));
         put_answer(out, sim_report_part(report, i));
+        if (*published != '\0')
+            put_element(out, "p", published);
+    }
     put_element(
         out, "p",
         "Each figure is the difference from the base at the same place, ± its interval. \"No difference seen\" is "

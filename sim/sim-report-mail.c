@@ -8,6 +8,7 @@
 #define COLUMNS SIM_REPORT_MAIL_COLUMNS
 #define NAME_COLUMNS 22
 #define CELL_COLUMNS 24
+#define MAX_PLACES 6
 #define BYTES_PER_MIB 1048576.0
 
 static guint
@@ -164,21 +165,21 @@ cell_text(const SimReportPart *part, guint place, guint choice)
 static gboolean
 put_answer(GString *out, const SimReportPart *part)
 {
-    guint places[2], n;
-    g_autoptr(GArray) choices = sim_report_choices(part);
+    g_autoptr(GArray) choices = sim_report_choices(part), places = sim_grid_default_places(part->grid, 2);
+    guint n = places->len, first_place = g_array_index(places, guint, 0),
+          last_place = g_array_index(places, guint, n - 1);
     gboolean has_star = FALSE;
 
-    sim_report_places(part, places, &n);
-    put_row(out, part->about->name, sim_grid_place(part->grid, places[0])->label,
-            n > 1 ? sim_grid_place(part->grid, places[1])->label : "");
+    put_row(out, part->about->name, sim_grid_place(part->grid, first_place)->label,
+            n > 1 ? sim_grid_place(part->grid, last_place)->label : "");
     for (guint i = 0; i < choices->len; i++) {
         guint choice = g_array_index(choices, guint, i);
-        g_autofree char *first = cell_text(part, places[0], choice);
-        g_autofree char *second = n > 1 ? cell_text(part, places[1], choice) : g_strdup("");
+        g_autofree char *first = cell_text(part, first_place, choice);
+        g_autofree char *second = n > 1 ? cell_text(part, last_place, choice) : g_strdup("");
         g_autofree char *label = sim_grid_short_label(part->grid, choice);
         put_row(out, label, first, second);
-        for (guint p = 0; p < n; p++)
-            has_star |= sim_findings_gain(part->findings, places[p], choice)->other_start != NULL;
+        has_star |= sim_findings_gain(part->findings, first_place, choice)->other_start != NULL ||
+                    sim_findings_gain(part->findings, last_place, choice)->other_start != NULL;
     }
     if (choices->len == 0)
         g_string_append(out, "There is one setting only, and nothing to hold it against.\n");
@@ -203,25 +204,24 @@ put_about(GString *out, const SimReportPart *part, const char *title, const char
     put_paragraph(out, title, text);
 }
 
-/* Each setting of the answer over all places, with the amounts at the last. */
+/* Each setting of the answer over all places, with the amounts at the default ones. */
 static void
 put_details(GString *out, const SimReportPart *part)
 {
-    g_autoptr(GArray) choices = sim_report_choices(part);
-    guint places[2], n;
+    g_autoptr(GArray) choices = sim_report_choices(part), places = sim_grid_default_places(part->grid, MAX_PLACES);
 
-    sim_report_places(part, places, &n);
     for (guint i = 0; i < choices->len; i++) {
         guint choice = g_array_index(choices, guint, i);
         g_autofree char *count = sim_report_count(part, choice);
         g_autofree char *label = sim_grid_short_label(part->grid, choice), *first = g_strdup_printf("- %s: ", label);
         GString *text = g_string_new(count);
-        for (guint p = 0; p < n; p++) {
-            const SimFinding *gain = sim_findings_gain(part->findings, places[p], choice);
-            const SimFinding *cost = sim_findings_cost(part->findings, places[p], choice);
+        for (guint p = 0; p < places->len; p++) {
+            guint place = g_array_index(places, guint, p);
+            const SimFinding *gain = sim_findings_gain(part->findings, place, choice);
+            const SimFinding *cost = sim_findings_cost(part->findings, place, choice);
             g_autofree char *amount = sim_finding_amount(gain, part->grid->gain), *paid = NULL;
             g_autofree char *caveat = sim_report_caveat(gain);
-            g_string_append_printf(text, ". At %s: %s", sim_grid_place(part->grid, places[p])->label, amount);
+            g_string_append_printf(text, ". At %s: %s", sim_grid_place(part->grid, place)->label, amount);
             if (cost != NULL) {
                 paid = sim_finding_amount(cost, part->grid->cost);
                 g_string_append_printf(text, ", memory %s", paid);
@@ -235,20 +235,6 @@ put_details(GString *out, const SimReportPart *part)
         sim_report_put_wrapped(out, text->str, COLUMNS, "", "  ");
         g_string_free(text, TRUE);
     }
-}
-
-static void
-put_published(GString *out, const SimReportPart *part)
-{
-    SimReportMisses misses;
-    g_autofree char *text = NULL;
-
-    if (part->comparison == NULL)
-        return;
-    misses = sim_report_misses(part->comparison);
-    text = g_strdup_printf("%u figures: %u outside the simulated interval, %u without an interval, %u not simulated",
-                           misses.n, misses.n_outside, misses.n_without_interval, misses.n_not_simulated);
-    put_paragraph(out, "Published", text);
 }
 
 static void
@@ -266,7 +252,6 @@ put_part(GString *out, const SimReportPart *part)
                                         : g_strdup_printf("gain %s", part->grid->gain);
     put_paragraph(out, "Measured", measures);
     put_paragraph(out, "Runs", extent);
-    put_published(out, part);
     put_details(out, part);
     for (char **limit = limits; *limit != NULL; limit++)
         put_paragraph(out, "Limit", *limit);
@@ -287,6 +272,10 @@ sim_report_mail(const SimReport *report)
                            COLUMNS, "", "");
     if (has_star)
         sim_report_put_wrapped(out, "(*: another start says otherwise.)", COLUMNS, "", "");
+    for (guint i = 0; i < report->parts->len; i++) {
+        g_autofree char *published = sim_report_published(sim_report_part(report, i));
+        put_paragraph(out, "Published", published);
+    }
     for (guint i = 0; i < report->parts->len; i++)
         put_part(out, sim_report_part(report, i));
     g_string_append_c(out, '\n');

@@ -28,8 +28,6 @@ sim_report_part(const SimReport *report, guint part)
     return g_ptr_array_index(report->parts, part);
 }
 
-/* The places that the answer speaks of: the first and the last of the default ones; *ret_n is 1 or 2. */
-void sim_report_places(const SimReportPart *part, guint ret_places[2], guint *ret_n);
 /* Settings that the answer speaks of: array of guint, caller unrefs. */
 GArray *sim_report_choices(const SimReportPart *part);
 
@@ -53,6 +51,8 @@ typedef struct {
 } SimReportMisses;
 
 SimReportMisses sim_report_misses(const SimTable *comparison);
+/* How near the simulated figures are to the published ones, in a sentence; "" without published ones. Caller frees. */
+char *sim_report_published(const SimReportPart *part);
 /* "inside the interval", "outside: simulated / published 0.71", or the table's status; caller frees. */
 char *sim_report_miss(const SimTable *comparison, guint row, gboolean *ret_is_outside);
 

@@ -10,20 +10,6 @@
 #define BYTES_PER_MIB 1048576.0
 #define MAX_CHOICES 12
 
-void
-sim_report_places(const SimReportPart *part, guint ret_places[2], guint *ret_n)
-{
-    const SimGrid *grid = part->grid;
-    guint last = 0;
-
-    for (guint p = 0; p < grid->places->len; p++)
-        if (sim_grid_place(grid, p)->is_default)
-            last = p;
-    ret_places[0] = 0;
-    ret_places[1] = last;
-    *ret_n = last > 0 ? 2 : 1;
-}
-
 GArray *
 sim_report_choices(const SimReportPart *part)
 {
@@ -143,20 +129,35 @@ sim_report_limits(const SimReportPart *part)
     return (char **) g_ptr_array_free(texts, FALSE);
 }
 
+/* "36 ms"; caller frees. */
+static char *
+run_value(const SimAbout *about, const char *key)
+{
+    char *value = g_key_file_get_value(about->scenario, "run", key, NULL);
+
+    return value != NULL ? value : g_strdup("unknown");
+}
+
 char *
 sim_report_extent(const SimReportPart *part)
 {
     const SimAbout *about = part->about;
     GString *text = g_string_new(NULL);
+    g_autofree char *n = run_value(about, "replications"), *warmup = run_value(about, "warmup");
+    g_autofree char *window = run_value(about, "duration");
 
     if (about->n_runs < about->n_wanted)
         g_string_append_printf(text,
                                "UNFINISHED: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
                                " runs are there, and what is missing may change the answer. ",
                                about->n_runs, about->n_wanted);
-    g_string_append_printf(text, "%u points, %" G_GUINT64_FORMAT " runs, %u settings at %u places; %s %s.",
-                           about->n_points, about->n_runs, part->grid->choices->len, part->grid->places->len,
-                           about->program, about->version);
+    g_string_append_printf(
+        text,
+        "%u points of at most %s replications from each start, %" G_GUINT64_FORMAT
+        " runs, each of %s simulated after a warm-up of %s; %u settings at %u places, %u comparisons; "
+        "%s %s.",
+        about->n_points, n, about->n_runs, window, warmup, part->grid->choices->len, part->grid->places->len,
+        part->findings->n_compared, about->program, about->version);
     return g_string_free(text, FALSE);
 }
 
@@ -203,4 +204,29 @@ sim_report_misses(const SimTable *comparison)
             misses.n_outside += is_outside;
     }
     return misses;
+}
+
+char *
+sim_report_published(const SimReportPart *part)
+{
+    const SimTable *table = part->comparison;
+    double ratio, least = INFINITY, most = -INFINITY;
+    SimReportMisses misses;
+
+    if (table == NULL)
+        return g_strdup("");
+    misses = sim_report_misses(table);
+    for (guint row = 0; row < misses.n; row++) {
+        if (!comparison_real(table, row, "ratio", &ratio))
+            continue;
+        least = MIN(least, ratio);
+        most = MAX(most, ratio);
+    }
+    if (least > most)
+        return g_strdup_printf("%s: none of %u published figures was simulated.", part->about->name, misses.n);
+    return g_strdup_printf("%s: beside %u published figures the simulated are %.2f to %.2f times as large; %u lie "
+                           "outside the interval of the "
+                           "simulated one, %u have no such interval, %u were not simulated.",
+                           part->about->name, misses.n, least, most, misses.n_outside, misses.n_without_interval,
+                           misses.n_not_simulated);
 }

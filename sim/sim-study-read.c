@@ -357,3 +357,24 @@ sim_study_count(SimStudy *study, guint64 *ret_n_done, guint64 *ret_n_wanted, GEr
     *ret_n_wanted = (guint64) n_wanted;
     return TRUE;
 }
+
+gboolean
+sim_study_count_flag(SimStudy *study, const char *metric, guint64 *ret_n, guint64 *ret_n_off, guint64 *ret_n_unknown,
+                     GError **error)
+{
+    sqlite3_stmt *s =
+        sim_db_select(study->db, error,
+                      "SELECT COUNT(*), SUM(value.value <> 1), SUM(value.value IS NULL)"
+                      " FROM cell JOIN run USING(point, start) JOIN value USING(run) JOIN metric USING(metric)"
+                      " WHERE replication BETWEEN 0 AND coalesce(needed, wanted) - 1 AND metric.name = ?",
+                      "t", metric);
+    gboolean has_row;
+
+    if (s == NULL || !sim_db_step(study->db, s, &has_row, error))
+        return FALSE;
+    *ret_n = has_row ? (guint64) sqlite3_column_int64(s, 0) : 0;
+    *ret_n_off = has_row ? (guint64) sqlite3_column_int64(s, 1) : 0;
+    *ret_n_unknown = has_row ? (guint64) sqlite3_column_int64(s, 2) : 0;
+    sqlite3_reset(s);
+    return TRUE;
+}

@@ -100,6 +100,11 @@ gboolean sim_study_each_table(SimStudy *study, guint cell, const char *name,
 /* Replications finished and wanted so far, by whatever process, of the points of the plan. */
 gboolean sim_study_count(SimStudy *study, guint64 *ret_n_done, guint64 *ret_n_wanted, GError **error);
 
+/* Of the finished replications of the plan that recorded this metric: how many, in how many it is neither 1 nor NaN,
+ * and in how many it is NaN. */
+gboolean sim_study_count_flag(SimStudy *study, const char *metric, guint64 *ret_n, guint64 *ret_n_off,
+                              guint64 *ret_n_unknown, GError **error);
+
 /* ---- Filling it. */
 
 typedef struct {

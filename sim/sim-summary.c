@@ -220,52 +220,77 @@ sim_runs_summary_text(const SimRuns *runs, guint n_metrics)
     return sim_table_to_text(table);
 }
 
-guint
-sim_runs_n_untrusted(const SimRuns *runs, guint point, const char *start, guint *ret_n)
+SimTrust
+sim_runs_trust(const SimRuns *runs, guint point, const char *start)
 {
     g_autoptr(GArray) values = NULL;
-    guint n_untrusted = 0;
+    SimTrust trust = {0};
 
-    if (runs->trust_metric != NULL)
-        values = sim_runs_values(runs, point, start, runs->trust_metric);
-    for (guint i = 0; values != NULL && i < values->len; i++)
-        n_untrusted += g_array_index(values, double, i) != 1;
-    if (ret_n != NULL)
-        *ret_n = values != NULL ? values->len : 0;
-    return n_untrusted;
+    if (runs->trust_metric == NULL)
+        return trust;
+    values = sim_runs_values(runs, point, start, runs->trust_metric);
+    trust.n = values->len;
+    for (guint i = 0; i < values->len; i++) {
+        double value = g_array_index(values, double, i);
+        trust.n_unknown += isnan(value) != 0;
+        trust.n_untrusted += !isnan(value) && value != 1;
+    }
+    return trust;
+}
+
+/* "is_really_good" -> "really good"; caller frees. */
+static char *
+trust_word(const SimRuns *runs)
+{
+    const char *name = runs->trust_metric != NULL ? runs->trust_metric : "";
+
+    return g_strdelimit(g_strdup(g_str_has_prefix(name, "is_") ? name + strlen("is_") : name), "_", ' ');
 }
 
 char *
 sim_runs_untrusted_word(const SimRuns *runs)
 {
-    const char *name = runs->trust_metric != NULL ? runs->trust_metric : "";
-    char *word = g_strconcat("not ", g_str_has_prefix(name, "is_") ? name + strlen("is_") : name, NULL);
+    g_autofree char *word = trust_word(runs);
 
-    return g_strdelimit(word, "_", ' ');
+    return g_strconcat("not ", word, NULL);
+}
+
+/* "base, 112, cold (2 of 3 runs)" */
+static void
+append_place(GString *text, const SimRuns *runs, guint point, const char *start, const SimTrust *trust)
+{
+    g_string_append_printf(text, "%s%s", text->len > 0 ? "; " : "", sim_plan_variant(runs->plan, point));
+    for (guint axis = 0; axis < sim_plan_n_axes(runs->plan); axis++)
+        g_string_append_printf(text, ", %s", sim_plan_axis_value_at(runs->plan, point, axis));
+    g_string_append_printf(text, ", %s (%u of %u run%s)", start, trust->n_untrusted, trust->n,
+                           trust->n == 1 ? "" : "s");
 }
 
 char *
 sim_runs_untrusted_text(const SimRuns *runs)
 {
-    g_autoptr(GString) places = g_string_new(NULL);
-    g_autofree char *word = sim_runs_untrusted_word(runs);
-    guint n_places = 0;
+    g_autoptr(GString) places = g_string_new(NULL), text = g_string_new(NULL);
+    g_autofree char *word = trust_word(runs);
+    guint n_untrusted = 0, n_unknown = 0, n_all = 0;
 
     for (guint point = 0; point < sim_plan_n_points(runs->plan); point++) {
         const char *const *starts = sim_config_list(sim_plan_config(runs->plan, point), "run", "starts");
         for (; *starts != NULL; starts++) {
-            guint n, n_untrusted = sim_runs_n_untrusted(runs, point, *starts, &n);
-            if (n_untrusted == 0 || n_places++ >= MAX_NAMED_PLACES)
-                continue;
-            g_string_append_printf(places, "%s%s", places->len > 0 ? "; " : "", sim_plan_variant(runs->plan, point));
-            for (guint axis = 0; axis < sim_plan_n_axes(runs->plan); axis++)
-                g_string_append_printf(places, ", %s", sim_plan_axis_value_at(runs->plan, point, axis));
-            g_string_append_printf(places, ", %s (%u of %u run%s)", *starts, n_untrusted, n, n == 1 ? "" : "s");
+            SimTrust trust = sim_runs_trust(runs, point, *starts);
+            n_all++;
+            n_unknown += trust.n_unknown > 0;
+            if (trust.n_untrusted > 0 && n_untrusted++ < MAX_NAMED_PLACES)
+                append_place(places, runs, point, *starts, &trust);
         }
     }
-    if (n_places == 0)
-        return NULL;
-    if (n_places > MAX_NAMED_PLACES)
-        g_string_append_printf(places, "; and %u more (metric %s)", n_places - MAX_NAMED_PLACES, runs->trust_metric);
-    return g_strdup_printf("%s, prolong run.warmup or run.duration: %s", word, places->str);
+    if (n_untrusted > MAX_NAMED_PLACES)
+        g_string_append_printf(places, "; and %u more (metric %s)", n_untrusted - MAX_NAMED_PLACES, runs->trust_metric);
+    if (n_untrusted > 0)
+        g_string_append_printf(text, "not %s, prolong run.warmup or run.duration: %s", word, places->str);
+    if (n_unknown > 0)
+        g_string_append_printf(text,
+                               "%snot known whether %s: %u of %u points and starts, for want of samples "
+                               "(run.sample_interval, run.duration)",
+                               text->len > 0 ? "\n" : "", word, n_unknown, n_all);
+    return text->len > 0 ? g_strdup(text->str) : NULL;
 }

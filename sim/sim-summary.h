@@ -40,12 +40,16 @@ SimTable *sim_runs_summary_table(const SimRuns *runs);
  * that the interval supports. */
 char *sim_runs_summary_text(const SimRuns *runs, guint n_metrics);
 
-/* Replications of a point and start that recorded a trust metric (SimExperiment) other than 1; *ret_n (may be NULL) of
- * how many. */
-guint sim_runs_n_untrusted(const SimRuns *runs, guint point, const char *start, guint *ret_n);
-/* What such runs are: "not converged" for the trust metric is_converged; caller frees. */
+/* What the trust metric (SimExperiment) says of the replications of a point and start; all 0 without one. */
+typedef struct {
+    guint n, n_untrusted, n_unknown;
+} SimTrust;
+
+SimTrust sim_runs_trust(const SimRuns *runs, guint point, const char *start);
+/* What untrusted runs are: "not converged" for the trust metric is_converged; caller frees. */
 char *sim_runs_untrusted_word(const SimRuns *runs);
-/* One line that names the points and starts with such runs and what to do; NULL when all are trusted; caller frees. */
+/* A line that names the points and starts with such runs and what to do, and one that counts those of which it is not
+ * known, without a line end; NULL when all are trusted; caller frees. */
 char *sim_runs_untrusted_text(const SimRuns *runs);
 
 /* "1.234M ± 0.012M", without the interval when it is NaN; caller frees. */

@@ -17,6 +17,18 @@ sim_value_clear(SimValue *value)
     *value = (SimValue){0};
 }
 
+/* A size that no unit writes in few digits is one that nobody reaches: whole GiB below it tell enough. */
+static char *
+limit_to_size(double limit)
+{
+    char buffer[SIM_FORMAT_SIZE];
+    gint64 bytes = (gint64) limit;
+
+    if (bytes > G_GINT64_CONSTANT(1) << 40)
+        bytes &= ~((G_GINT64_CONSTANT(1) << 30) - 1);
+    return g_strdup(sim_format_size(buffer, bytes));
+}
+
 /* A limit of the schema in the key's own unit. */
 static char *
 limit_to_text(const SimKeySpec *spec, double limit)
@@ -27,7 +39,7 @@ limit_to_text(const SimKeySpec *spec, double limit)
     case SIM_KEY_COST:
         return g_strdup(sim_format_time(time, (SimTime) limit));
     case SIM_KEY_SIZE:
-        return g_strdup(sim_format_size(time, (gint64) limit));
+        return limit_to_size(limit);
     case SIM_KEY_INT:
         return g_strdup_printf("%.0f", limit);
     default:
@@ -217,6 +229,10 @@ parse_cost(const char *text, SimValue *value, GError **error)
         !parse_trimmed_time(open + 1, dots, &value->low_ps, error) ||
         !parse_trimmed_time(dots + 2, close, &value->high_ps, error))
         return FALSE;
+    if (value->low_ps > value->high_ps) {
+        g_set_error_literal(error, SIM_ERROR, SIM_ERROR_RANGE, "the lower bound is above the upper one");
+        return FALSE;
+    }
     if (value->integer < value->low_ps || value->integer > value->high_ps) {
         g_set_error_literal(error, SIM_ERROR, SIM_ERROR_RANGE, "the value lies outside its own bounds");
         return FALSE;

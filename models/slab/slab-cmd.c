@@ -14,6 +14,13 @@
 /* No option takes a negative number. */
 #define NOT_GIVEN G_MININT
 
+/* Releases whose rules slub-facts A has. */
+#define FIRST_KERNEL SLAB_KERNEL(5, 10)
+#define LAST_KERNEL SLAB_KERNEL(7, 3)
+/* CONFIG_NR_CPUS of x86-64 at most, and MAX_PAGE_ORDER there. */
+#define MAX_CPUS 8192
+#define MAX_ORDER 10
+
 /* Options as given; NULL and NOT_GIVEN mean not given. */
 typedef struct {
     char *kernel, *page_size, *slub_debug, *among, *placement;
@@ -21,6 +28,7 @@ typedef struct {
     GPtrArray *boot_parameters; /* slub_min_order=, slub_max_order=: their order counts */
     gboolean slab_nomerge, no_memcg, profiling;
     char **arguments;
+    GString *out; /* printed at the end: a refusal stands alone, without half a table before it */
 } Options;
 
 static gboolean
@@ -29,6 +37,12 @@ keep_boot_parameter(const char *option, const char *value, gpointer data, GError
     Options *options = data;
     const char *name = g_str_equal(option, "--slub-min-order") ? "slub_min_order" : "slub_max_order";
 
+    /* The kernel would cap it in silence. */
+    if (!g_ascii_string_to_unsigned(value, 10, 0, MAX_ORDER, NULL, NULL)) {
+        g_set_error(error, SIM_ERROR, SIM_ERROR_RANGE, "%s: \"%s\" is no order (allowed: 0 to %d)", option, value,
+                    MAX_ORDER);
+        return FALSE;
+    }
     g_ptr_array_add(options->boot_parameters, g_strdup_printf("%s=%s", name, value));
     return TRUE;
 }
@@ -42,6 +56,7 @@ options_clear(Options *options)
     g_free(options->among);
     g_free(options->placement);
     g_ptr_array_unref(options->boot_parameters);
+    g_string_free(options->out, TRUE);
     g_strfreev(options->arguments);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Options, options_clear)
@@ -97,6 +112,7 @@ options_default(void)
         .max_partial = NOT_GIVEN,
         .old_stage = NOT_GIVEN,
         .boot_parameters = g_ptr_array_new_with_free_func(g_free),
+        .out = g_string_new(NULL),
     };
 }
 
@@ -118,15 +134,34 @@ apply_page_size(const char *text, SlabGeometryEnv *env, GError **error)
 }
 
 static gboolean
-apply_number(const char *option, gint number, guint *field, GError **error)
+apply_number(const char *option, gint number, guint low, guint high, guint *field, GError **error)
 {
     if (number == NOT_GIVEN)
         return TRUE;
-    if (number < 0) {
-        g_set_error(error, SIM_ERROR, SIM_ERROR_RANGE, "--%s: %d is negative", option, number);
+    if (number < 0 || (guint) number < low || (guint) number > high) {
+        g_set_error(error, SIM_ERROR, SIM_ERROR_RANGE, "--%s: %d is out of range (allowed: %u to %u)", option, number,
+                    low, high);
         return FALSE;
     }
     *field = (guint) number;
+    return TRUE;
+}
+
+static gboolean
+apply_kernel(const char *text, SlabGeometryEnv *env, GError **error)
+{
+    guint kernel;
+
+    if (!slab_listing_parse_kernel(text, &kernel, error)) {
+        g_prefix_error(error, "--kernel: ");
+        return FALSE;
+    }
+    if (kernel < FIRST_KERNEL || kernel > LAST_KERNEL) {
+        g_set_error(error, SIM_ERROR, SIM_ERROR_RANGE, "--kernel: the rules of %s are not known (allowed: 5.10 to 7.3)",
+                    text);
+        return FALSE;
+    }
+    env->kernel = kernel;
     return TRUE;
 }
 
@@ -134,17 +169,17 @@ apply_number(const char *option, gint number, guint *field, GError **error)
 static gboolean
 apply_options(const Options *options, SlabGeometryEnv *env, GError **error)
 {
-    if (options->kernel != NULL && !slab_listing_parse_kernel(options->kernel, &env->kernel, error))
+    if (options->kernel != NULL && !apply_kernel(options->kernel, env, error))
         return FALSE;
     if (options->page_size != NULL && !apply_page_size(options->page_size, env, error))
         return FALSE;
-    if (!apply_number("cpus", options->n_cpus, &env->n_possible_cpus, error) ||
-        !apply_number("cpus", options->n_cpus, &env->n_present_cpus, error) ||
-        !apply_number("present", options->n_present, &env->n_present_cpus, error) ||
-        !apply_number("pointer", options->pointer_bytes, &env->pointer_bytes, error) ||
-        !apply_number("slub-min-objects", options->min_objects, &env->slub_min_objects, error) ||
-        !apply_number("min-partial", options->min_partial, &env->min_partial_floor, error) ||
-        !apply_number("max-partial", options->max_partial, &env->min_partial_ceiling, error))
+    if (!apply_number("cpus", options->n_cpus, 1, MAX_CPUS, &env->n_possible_cpus, error) ||
+        !apply_number("cpus", options->n_cpus, 1, MAX_CPUS, &env->n_present_cpus, error) ||
+        !apply_number("present", options->n_present, 1, MAX_CPUS, &env->n_present_cpus, error) ||
+        !apply_number("pointer", options->pointer_bytes, 4, 8, &env->pointer_bytes, error) ||
+        !apply_number("slub-min-objects", options->min_objects, 0, G_MAXINT, &env->slub_min_objects, error) ||
+        !apply_number("min-partial", options->min_partial, 0, G_MAXINT, &env->min_partial_floor, error) ||
+        !apply_number("max-partial", options->max_partial, 0, G_MAXINT, &env->min_partial_ceiling, error))
         return FALSE;
     for (guint i = 0; i < options->boot_parameters->len; i++) {
         gboolean is_known;
@@ -213,12 +248,14 @@ listing_of_arguments(const Options *options, GError **error)
 }
 
 static void
-print_machine(const SlabGeometryEnv *env)
+print_machine(GString *out, const SlabGeometryEnv *env)
 {
-    g_print("# kernel %u.%u, %u CPUs possible, %u present, pages of %u bytes, pointers of %u, slub_min_order=%u "
-            "slub_max_order=%u slub_min_objects=%u\n",
-            env->kernel / 1000, env->kernel % 1000, env->n_possible_cpus, env->n_present_cpus, env->page_size_bytes,
-            env->pointer_bytes, env->slub_min_order, env->slub_max_order, env->slub_min_objects);
+    g_string_append_printf(
+        out,
+        "# kernel %u.%u, %u CPUs possible, %u present, pages of %u bytes, pointers of %u, slub_min_order=%u "
+        "slub_max_order=%u slub_min_objects=%u\n",
+        env->kernel / 1000, env->kernel % 1000, env->n_possible_cpus, env->n_present_cpus, env->page_size_bytes,
+        env->pointer_bytes, env->slub_min_order, env->slub_max_order, env->slub_min_objects);
 }
 
 /* "-" for a number that the release has not, or that the listing hides. */
@@ -233,46 +270,50 @@ number_or_dash(gboolean has_number, guint number, char text[16])
 }
 
 static void
-print_row(const SlabGeometryEnv *env, const SlabListingRow *row, const SlabGeometry *geometry)
+print_row(GString *out, const SlabGeometryEnv *env, const SlabListingRow *row, const SlabGeometry *geometry)
 {
     char object_size[16], align[16], slabs[16], sheaf[16];
 
-    g_print("%-26s %11s %8u %5u %13u %5u %6s %11u %11u %17s %14s %8u\n", row->spec.name,
-            number_or_dash(!row->is_stride, row->spec.object_size_bytes, object_size), geometry->size_bytes,
-            geometry->order, geometry->objects, 1u << geometry->order,
-            number_or_dash(!row->is_stride, geometry->align_bytes, align), geometry->min_partial, geometry->cpu_partial,
-            number_or_dash(env->kernel >= SLAB_KERNEL(5, 16), geometry->cpu_partial_slabs, slabs),
-            number_or_dash(env->kernel >= SLAB_KERNEL(6, 18), geometry->sheaf_capacity, sheaf),
-            geometry->leftover_bytes);
+    g_string_append_printf(
+        out, "%-26s %11s %8u %5u %13u %5u %6s %11u %11u %17s %14s %8u\n", row->spec.name,
+        number_or_dash(!row->is_stride, row->spec.object_size_bytes, object_size), geometry->size_bytes,
+        geometry->order, geometry->objects, 1u << geometry->order,
+        number_or_dash(!row->is_stride, geometry->align_bytes, align), geometry->min_partial, geometry->cpu_partial,
+        number_or_dash(env->kernel >= SLAB_KERNEL(5, 16), geometry->cpu_partial_slabs, slabs),
+        number_or_dash(env->kernel >= SLAB_KERNEL(6, 18), geometry->sheaf_capacity, sheaf), geometry->leftover_bytes);
 }
 
 static void
-print_header(void)
+print_header(GString *out)
 {
-    g_print("%-26s %11s %8s %5s %13s %5s %6s %11s %11s %17s %14s %8s\n", "# name", "object_size", "size", "order",
-            "objs_per_slab", "pages", "align", "min_partial", "cpu_partial", "cpu_partial_slabs", "sheaf_capacity",
-            "leftover");
+    g_string_append_printf(out, "%-26s %11s %8s %5s %13s %5s %6s %11s %11s %17s %14s %8s\n", "# name", "object_size",
+                           "size", "order", "objs_per_slab", "pages", "align", "min_partial", "cpu_partial",
+                           "cpu_partial_slabs", "sheaf_capacity", "leftover");
 }
 
 static void
-print_comparison(const SlabListing *listing, const char *argument, const GString *differences, guint n_differing)
+print_comparison(GString *out, const SlabListing *listing, const char *argument, const GString *differences,
+                 guint n_differing)
 {
-    g_print("%s", differences->str);
+    g_string_append(out, differences->str);
     if (g_array_index(listing->rows, SlabListingRow, 0).is_stride)
-        g_print("# a slabinfo hides alignment and flags: partial limits and sheaves assume no debugging\n");
+        g_string_append_printf(
+            out, "# a slabinfo hides alignment and flags: partial limits and sheaves assume no debugging\n");
     if (listing->written_cpu_partial >= 0)
-        g_print("# cpu_partial %d was written to every cache, and is compared as such\n", listing->written_cpu_partial);
-    g_print("# %s: %u caches compared with the listing, %u differ\n", argument, listing->rows->len, n_differing);
+        g_string_append_printf(out, "# cpu_partial %d was written to every cache, and is compared as such\n",
+                               listing->written_cpu_partial);
+    g_string_append_printf(out, "# %s: %u caches compared with the listing, %u differ\n", argument, listing->rows->len,
+                           n_differing);
 }
 
 static gboolean
-print_listing(const SlabListing *listing, const char *argument, guint *n_differing, GError **error)
+print_listing(GString *out, const SlabListing *listing, const char *argument, guint *n_differing, GError **error)
 {
     g_autoptr(GString) differences = g_string_new(NULL);
     guint n_here = 0;
 
-    print_machine(&listing->env);
-    print_header();
+    print_machine(out, &listing->env);
+    print_header(out);
     for (guint i = 0; i < listing->rows->len; i++) {
         SlabGeometry geometry;
         guint n_differences;
@@ -280,21 +321,21 @@ print_listing(const SlabListing *listing, const char *argument, guint *n_differi
         if (!slab_listing_compare(listing, i, &geometry, differences, &n_differences, error))
             return FALSE;
         n_here += n_differences > 0;
-        print_row(&listing->env, &g_array_index(listing->rows, SlabListingRow, i), &geometry);
+        print_row(out, &listing->env, &g_array_index(listing->rows, SlabListingRow, i), &geometry);
     }
     if (g_array_index(listing->rows, SlabListingRow, 0).size_bytes >= 0)
-        print_comparison(listing, argument, differences, n_here);
+        print_comparison(out, listing, argument, differences, n_here);
     *n_differing += n_here;
     return TRUE;
 }
 
 static gboolean
-print_old_listing(const SlabListing *listing, SlabOldStage stage, GError **error)
+print_old_listing(GString *out, const SlabListing *listing, SlabOldStage stage, GError **error)
 {
-    g_print("# old SLAB, stage %d, slab_max_order 1 (more than 32 MiB), pages of %u bytes\n", (int) stage,
-            listing->env.page_size_bytes);
-    g_print("%-26s %11s %8s %5s %13s %5s %9s %10s %8s %7s\n", "# name", "object_size", "size", "order", "objs_per_slab",
-            "pages", "off_slab", "management", "leftover", "colours");
+    g_string_append_printf(out, "# old SLAB, stage %d, slab_max_order 1 (more than 32 MiB), pages of %u bytes\n",
+                           (int) stage, listing->env.page_size_bytes);
+    g_string_append_printf(out, "%-26s %11s %8s %5s %13s %5s %9s %10s %8s %7s\n", "# name", "object_size", "size",
+                           "order", "objs_per_slab", "pages", "off_slab", "management", "leftover", "colours");
     for (guint i = 0; i < listing->rows->len; i++) {
         SlabCacheSpec spec = g_array_index(listing->rows, SlabListingRow, i).spec;
         SlabOldGeometry geometry;
@@ -304,10 +345,10 @@ print_old_listing(const SlabListing *listing, SlabOldStage stage, GError **error
             spec.flags |= SLAB_HWCACHE_ALIGN;
         if (!slab_old_compute(&listing->env, stage, &spec, slab_old_is_early_name(spec.name), 1, &geometry, error))
             return FALSE;
-        g_print("%-26s %11u %8u %5u %13u %5u %9s %10u %8u %7u\n", spec.name, spec.object_size_bytes,
-                geometry.size_bytes, geometry.order, geometry.objects, 1u << geometry.order,
-                geometry.is_off_slab ? "yes" : "no", geometry.management_bytes, geometry.leftover_bytes,
-                geometry.n_colours);
+        g_string_append_printf(out, "%-26s %11u %8u %5u %13u %5u %9s %10u %8u %7u\n", spec.name, spec.object_size_bytes,
+                               geometry.size_bytes, geometry.order, geometry.objects, 1u << geometry.order,
+                               geometry.is_off_slab ? "yes" : "no", geometry.management_bytes, geometry.leftover_bytes,
+                               geometry.n_colours);
     }
     return TRUE;
 }
@@ -325,8 +366,8 @@ print_any_listing(const Options *options, const SlabListing *listing, const char
                   GError **error)
 {
     if (options->old_stage != NOT_GIVEN)
-        return print_old_listing(listing, (SlabOldStage) options->old_stage, error);
-    return print_listing(listing, argument, n_differing, error);
+        return print_old_listing(options->out, listing, (SlabOldStage) options->old_stage, error);
+    return print_listing(options->out, listing, argument, n_differing, error);
 }
 
 static gboolean
@@ -371,6 +412,7 @@ slab_cmd_geometry(int argc, char **argv)
                        own, argc, argv, &error) ||
         !run_geometry(&options, &n_differing, &error))
         return complain("geometry", error);
+    g_print("%s", options.out->str);
     return n_differing > 0 ? 1 : 0;
 }
 
@@ -402,15 +444,16 @@ print_merging(const Options *options, const SlabGeometryEnv *env, const SlabCach
     gint into = slab_merge_find(env, &rules, spec, (const SlabMergeCache *) caches->data, caches->len);
 
     if (refusal != NULL)
-        g_print("merging: never, %s\n", refusal);
+        g_string_append_printf(options->out, "merging: never, %s\n", refusal);
     else if (into >= 0 && g_str_equal(g_array_index(caches, SlabMergeCache, into).spec.name, spec->name))
-        g_print("merging: possible, others can merge into it\n");
+        g_string_append_printf(options->out, "merging: possible, others can merge into it\n");
     else if (into >= 0)
-        g_print("merging: into %s\n", g_array_index(caches, SlabMergeCache, into).spec.name);
+        g_string_append_printf(options->out, "merging: into %s\n",
+                               g_array_index(caches, SlabMergeCache, into).spec.name);
     else if (options->among != NULL)
-        g_print("merging: no cache of %s fits\n", options->among);
+        g_string_append_printf(options->out, "merging: no cache of %s fits\n", options->among);
     else
-        g_print("merging: possible; --among FILE names the caches to look at\n");
+        g_string_append_printf(options->out, "merging: possible; --among FILE names the caches to look at\n");
 }
 
 static gboolean
@@ -471,12 +514,12 @@ explain_argument(const Options *options, const char *argument, SlabListing *list
         !spec_to_explain(options, argument, listing, caches, &spec, error))
         return FALSE;
     flags = slab_flags_to_text(spec.flags);
-    g_print("%s: object_size %u, flags %s%s\n", spec.name, spec.object_size_bytes, flags,
-            spec.has_ctor ? ", constructor" : "");
+    g_string_append_printf(options->out, "%s: object_size %u, flags %s%s\n", spec.name, spec.object_size_bytes, flags,
+                           spec.has_ctor ? ", constructor" : "");
     is_computed = slab_geometry_explain(&listing->env, &spec, &geometry, steps, error);
     if (is_computed)
         slab_ext_compute(&listing->env, &settings, &merging, &spec, &geometry, &ext, steps);
-    g_print("%s", steps->str);
+    g_string_append(options->out, steps->str);
     if (is_computed)
         print_merging(options, &listing->env, &spec, caches);
     return is_computed;
@@ -495,7 +538,7 @@ run_explain(const Options *options, GError **error)
         listing = slab_listing_new(&env);
     if (listing == NULL || !existing_caches(listing, caches, error))
         return FALSE;
-    print_machine(&listing->env);
+    print_machine(options->out, &listing->env);
     for (char **argument = options->arguments; *argument != NULL; argument++)
         if (!explain_argument(options, *argument, listing, caches, error))
             return FALSE;
@@ -517,10 +560,12 @@ slab_cmd_explain(int argc, char **argv)
         G_OPTION_ENTRY_NULL,
     };
     g_autoptr(GError) error = NULL;
+    gboolean ok = options_parse(&options, "NAME:SIZE[,key=value]... | NAME",
+                                "Why the geometry of a slab cache comes out so.", own, argc, argv, &error) &&
+                  run_explain(&options, &error);
 
-    if (!options_parse(&options, "NAME:SIZE[,key=value]... | NAME", "Why the geometry of a slab cache comes out so.",
-                       own, argc, argv, &error) ||
-        !run_explain(&options, &error))
-        return complain("explain", error);
-    return 0;
+    /* Of a cache that the kernel would refuse, the steps up to the refusal are the explanation. */
+    if (ok || g_error_matches(error, SIM_ERROR, SIM_ERROR_MODEL))
+        g_print("%s", options.out->str);
+    return ok ? 0 : complain("explain", error);
 }

@@ -21,9 +21,10 @@ test_words(void)
     cli_expect("gret", 2, "", "toy: unknown command 'gret'; did you mean greet? (toy --help lists them)\n");
     cli_expect("greet a b", 0, "own command greet with 2 words\n", "");
     cli_expect("list models", 0, "own command models with 0 words\n", "");
-    cli_expect("list modles", 2, "", "toy: nothing to list under 'modles'\n");
-    cli_expect("run", 2, "", "toy: too few arguments; usage: run FILE|NAME\n");
-    cli_expect("run a b", 2, "", "toy: too many arguments; usage: run FILE|NAME\n");
+    cli_expect("list modles", 2, "",
+               "toy: nothing to list under 'modles'; did you mean models? (allowed: models; or no word: scenarios)\n");
+    cli_expect("run", 2, "", "toy: too few arguments; usage: toy run FILE|NAME\n");
+    cli_expect("run a b", 2, "", "toy: too many arguments; usage: toy run FILE|NAME\n");
     cli_expect("run -j 0 a", 2, "", "toy: run: -j 0: must lie between 1 and 4096\n");
     cli_expect("run --frob a", 2, "", "toy: run: Unknown option --frob\n");
     cli_expect("plot nowhere", 1, "", "toy: nowhere/manifest.ini: not a result folder: No such file or directory\n");
@@ -60,7 +61,7 @@ test_check(void)
         g_assert_nonnull(strstr(outcome.err, "toy: bad.scenario:2: "));
         g_assert_nonnull(strstr(outcome.err, "toy: kind.scenario:10: "));
         g_assert_nonnull(strstr(outcome.err, "no kind of chart 'through'"));
-        g_assert_nonnull(strstr(outcome.err, "lost.tsv"));
+        g_assert_nonnull(strstr(outcome.err, "toy: lost.scenario:2: [scenario] published = lost.tsv: "));
     }
 }
 
@@ -88,7 +89,15 @@ test_list_and_names(void)
     g_setenv("SLUBSIM_SCENARIOS", "lib", TRUE);
     cli_expect("list", 0, "good  Good one\n    Is it?\n", "");
     cli_expect("check good", 0, "good: good, 2 points\n", "");
-    cli_expect("check goood", 2, "", "toy: no scenario 'goood' in lib; did you mean good?\n");
+    cli_expect("check goood", 2, "", "toy: no scenario 'goood' in lib; did you mean good? (allowed: a path, good)\n");
+    /* What a shell makes of an empty variable. */
+    {
+        const char *const argv[] = {g_getenv("TOY_MAIN"), "check", "", NULL};
+        g_autofree char *err = NULL;
+        g_assert_true(
+            g_spawn_sync(NULL, (char **) argv, NULL, G_SPAWN_STDOUT_TO_DEV_NULL, NULL, NULL, NULL, &err, NULL, NULL));
+        g_assert_true(g_str_has_prefix(err, "toy: no scenario '' in lib (allowed: a path, good)"));
+    }
     g_unsetenv("SLUBSIM_SCENARIOS");
 }
 
@@ -165,6 +174,24 @@ test_published(void)
     g_assert_nonnull(strstr(outcome.out, "\n2 published figures, 1 start: n = 1 comparisons simulated, 1 not\n"));
     g_assert_nonnull(strstr(outcome.out, "off by -16.7 %"));
     g_assert_true(g_file_test("out/comparison.tsv", G_FILE_TEST_EXISTS));
+}
+
+/* Relative to the scenario, unless the path says where it begins. */
+static void
+test_published_paths(void)
+{
+    g_autofree char *here = g_get_current_dir(), *scenario = NULL;
+
+    toy_write("far/p.tsv",
+              "id\tvariant\taxis_value\tmetric\tvalue\tunit\tnote\nA\tbase\t\tlock_share_percent\t20\t%\t\n");
+    toy_write("near/empty.tsv", "id\tvariant\taxis_value\tmetric\tvalue\tunit\tnote\n");
+    scenario = g_strdup_printf("[scenario]\npublished=%s/far/p.tsv\n[run]\nduration=1 ms\n", here);
+    toy_write("near/a.scenario", scenario);
+    toy_write("near/b.scenario", "[scenario]\npublished=../far/p.tsv\n[run]\nduration=1 ms\n");
+    toy_write("near/c.scenario", "[scenario]\npublished=empty.tsv\n[run]\nduration=1 ms\n");
+    cli_expect("check near/a.scenario near/b.scenario", 0,
+               "near/a.scenario: good, 1 point\nnear/b.scenario: good, 1 point\n", "");
+    cli_expect("check near/c.scenario", 2, "", "toy: near/empty.tsv: a header without any figure\n");
 }
 
 /* A run that has not settled is not passed over in silence. */
@@ -306,12 +333,10 @@ test_full_stdout(void)
     g_assert_cmpint(status, !=, 0);
 }
 
-/* Ctrl-C in the middle of a run. The progress line tells that it has begun. */
-static void
-test_interrupt(void)
+/* A run that has begun and will not end by itself: the progress line tells that it has begun. */
+static GSubprocess *
+begin_hanging(void)
 {
-    g_autofree char *list = NULL;
-    g_auto(Outcome) outcome = {0};
     GSubprocess *process;
     char begun[4];
     gsize n;
@@ -320,6 +345,17 @@ test_interrupt(void)
     process = cli_spawn("run -j2 hang.scenario --out out", NULL);
     g_assert_true(g_input_stream_read_all(g_subprocess_get_stderr_pipe(process), begun, sizeof begun, &n, NULL, NULL));
     g_assert_cmpuint(n, ==, sizeof begun);
+    return process;
+}
+
+/* Ctrl-C in the middle of a run. */
+static void
+test_interrupt(void)
+{
+    g_autofree char *list = NULL;
+    g_auto(Outcome) outcome = {0};
+    GSubprocess *process = begin_hanging();
+
     g_subprocess_send_signal(process, SIGINT);
     outcome = cli_finish(process);
     g_assert_cmpint(outcome.status, ==, 130);
@@ -327,6 +363,43 @@ test_interrupt(void)
     g_assert_cmpstr(outcome.out, ==, "");
     list = toy_study_list(".");
     g_assert_cmpstr(list, ==, "hang.scenario\n");
+}
+
+static guint
+count(const char *text, const char *part)
+{
+    guint n = 0;
+
+    for (const char *at = strstr(text, part); at != NULL; at = strstr(at + 1, part))
+        n++;
+    return n;
+}
+
+/* What a killed run leaves, the next run into the same place removes; one that is still at work keeps its own. */
+static void
+test_kill(void)
+{
+    g_autofree char *before = NULL, *after = NULL;
+    GSubprocess *killed = begin_hanging(), *alive = begin_hanging();
+
+    g_subprocess_send_signal(killed, SIGKILL);
+    {
+        g_auto(Outcome) outcome = cli_finish(killed);
+        g_assert_cmpint(outcome.status, ==, -1);
+    }
+    before = toy_study_list(".");
+    g_assert_cmpuint(count(before, ".sim-draft"), ==, 2);
+    toy_write("good.scenario", GOOD);
+    cli_expect("run -q --no-charts good.scenario --out out", 0, NULL, "");
+    after = toy_study_list(".");
+    g_assert_cmpuint(count(after, ".sim-draft"), ==, 1);
+    g_subprocess_send_signal(alive, SIGINT);
+    {
+        g_auto(Outcome) outcome = cli_finish(alive);
+        g_autofree char *end = toy_study_list(".");
+        g_assert_cmpint(outcome.status, ==, 130);
+        g_assert_null(strstr(end, ".sim-draft"));
+    }
 }
 
 int
@@ -342,6 +415,7 @@ main(int argc, char **argv)
     toy_add_test("/cli/equal-bytes", test_equal_bytes);
     toy_add_test("/cli/seed-option", test_seed_option);
     toy_add_test("/cli/published", test_published);
+    toy_add_test("/cli/published-paths", test_published_paths);
     toy_add_test("/cli/untrusted", test_untrusted);
     toy_add_test("/cli/hostile-texts", test_hostile_texts);
     toy_add_test("/cli/gnuplot-failures", test_gnuplot_failures);
@@ -351,5 +425,6 @@ main(int argc, char **argv)
     toy_add_test("/cli/failures-leave-nothing", test_failures_leave_nothing);
     toy_add_test("/cli/full-stdout", test_full_stdout);
     toy_add_test("/cli/interrupt", test_interrupt);
+    toy_add_test("/cli/kill", test_kill);
     return g_test_run();
 }

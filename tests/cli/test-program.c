@@ -165,6 +165,38 @@ test_order_too_small(void)
     g_assert_nonnull(strstr(outcome.err, "order"));
 }
 
+/* Metrics and columns are explained where the results are; a scenario of each workload, and sheaves. */
+static void
+test_documented(void)
+{
+    static const char *const scenarios[] = {"mmap1-small",     "hackbench-small", "slab-old-index", "kmalloc-accounted",
+                                            "memcg-wml",       "inodes-ext4",     "microbench-exts", "mmap1-turin512"};
+    g_autofree char *path = g_build_filename(g_getenv("SLUBSIM_SCENARIOS"), "..", "results", "README.md", NULL);
+    g_autofree char *text = NULL;
+
+    g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
+    for (guint i = 0; i < G_N_ELEMENTS(scenarios); i++) {
+        g_autofree char *line = g_strdup_printf("run %s --quiet --no-charts --set run.warmup=1ms --set run.duration=1ms "
+                                                "--set run.replications=1 --out documented",
+                                                scenarios[i]);
+        g_autofree char *metrics = NULL;
+        g_auto(GStrv) rows = NULL, names = NULL;
+
+        expect_ok("SLUBSIM", line);
+        g_assert_true(g_file_get_contents("documented/metrics.tsv", &metrics, NULL, NULL));
+        rows = g_strsplit(metrics, "\n", 2);
+        names = g_strsplit(rows[0], "\t", -1);
+        g_assert_cmpuint(g_strv_length(names), >, 20);
+        for (char **name = names; *name; name++) {
+            g_autofree char *quoted = g_strdup_printf("`%s`", *name);
+            if (strchr(*name, '.')) /* the key of an axis */
+                continue;
+            g_test_message("%s", *name);
+            g_assert_nonnull(strstr(text, quoted));
+        }
+    }
+}
+
 int
 main(int argc, char **argv)
 {
@@ -180,6 +212,7 @@ main(int argc, char **argv)
     g_test_add_data_func("/program/run-ahead/mmap1-small", "mmap1-small", test_run_ahead);
     g_test_add_data_func("/program/run-ahead/hackbench-small", "hackbench-small", test_run_ahead);
     g_test_add_func("/program/check-all", test_check_all);
+    g_test_add_func("/program/documented", test_documented);
     g_test_add_func("/program/bad-inputs", test_bad_inputs);
     g_test_add_func("/program/order-too-small", test_order_too_small);
     status = g_test_run();

@@ -322,9 +322,9 @@ static void
 test_failing_runs(void)
 {
     toy_write("a.scenario", "[run]\nduration=1 ms\nreplications=4\n[sweep]\ntoy.fail_from=2;-1;3\n");
-    cli_expect(
-        "sweep a.scenario --study a.study -q -j 1", 2, "",
-        "toy: 2 points and starts failed, the first: base, toy.fail_from = 2, start cold, replication 2: toy fails as told\n");
+    cli_expect("sweep a.scenario --study a.study -q -j 1", 2, "",
+               "toy: 2 points and starts failed, the first: base, toy.fail_from = 2, start cold, replication 2: toy "
+               "fails as told\n");
     g_assert_cmpint(ask("a.study", "SELECT COUNT(*) FROM run"), ==, 2 + 4 + 3);
     g_assert_cmpint(ask("a.study", "SELECT COUNT(*) FROM claim"), ==, 0);
 }
@@ -477,6 +477,18 @@ test_hostile_names(void)
     g_assert_cmpint(ask("x'; y.study", "SELECT COUNT(*) FROM run"), ==, 3);
 }
 
+/* Of a single CPU the toy does not know whether it settles. */
+static void
+test_untrusted(void)
+{
+    toy_write("u.scenario",
+              "[run]\nduration=1 ms\nreplications=3\n[toy]\ndrift_from=1\ntables=false\n[sweep]\ntoy.cpus=1;2;4\n");
+    cli_expect("sweep u.scenario --study u.study -q", 0,
+               "is_settled is not 1 in 4 of 9 runs (export names them): prolong run.warmup or run.duration\n"
+               "is_settled is not known in 3 of 9 runs, for want of samples (run.sample_interval, run.duration)\n",
+               "");
+}
+
 int
 main(int argc, char **argv)
 {
@@ -498,5 +510,6 @@ main(int argc, char **argv)
     toy_add_test("/sweep/full-disk", test_full_disk);
     toy_add_test("/sweep/removed-folder", test_removed_folder);
     toy_add_test("/sweep/hostile-names", test_hostile_names);
+    toy_add_test("/sweep/untrusted", test_untrusted);
     return g_test_run();
 }

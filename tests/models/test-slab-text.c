@@ -383,10 +383,53 @@ child_differing_listing(void)
     run_command(slab_cmd_geometry, "geometry --kernel 6.6 --cpus 16 FILE", data_path("slabinfo-08.txt"));
 }
 
+typedef struct {
+    const char *name, *arguments, *complaint; /* what stands after "slubsim COMMAND: " */
+} Refusal;
+
+static const Refusal refusals[] = {
+    {"cpus-negative", "geometry --cpus -4 a:8", "--cpus: -4 is out of range (allowed: 1 to 8192)"},
+    {"cpus-none", "geometry --cpus=0 a:8", "--cpus: 0 is out of range (allowed: 1 to 8192)"},
+    {"cpus-many", "explain --cpus=8193 a:8", "--cpus: 8193 is out of range (allowed: 1 to 8192)"},
+    {"order", "geometry --slub-max-order=11 a:8", "--slub-max-order: \"11\" is no order (allowed: 0 to 10)"},
+    {"kernel-old", "geometry --kernel 5.9 a:8", "--kernel: the rules of 5.9 are not known (allowed: 5.10 to 7.3)"},
+    {"kernel-new", "explain --kernel 7.4 a:8", "--kernel: the rules of 7.4 are not known (allowed: 5.10 to 7.3)"},
+    {"kernel-word", "explain --kernel x a:8", "--kernel: \"x\" is no kernel release such as 6.5"},
+    /* The second cache is refused: nothing of the first is printed either. */
+    {"second-cache", "geometry a:8 b:0", ""},
+    {"second-argument", "explain a:8 b", "\"b\" is neither NAME:SIZE nor a cache of --among"},
+};
+
 static void
-child_wrong_option(void)
+child_refused(gconstpointer data)
 {
-    run_command(slab_cmd_geometry, "geometry --cpus -4 a:8", NULL);
+    const Refusal *refusal = data;
+    gboolean is_geometry = g_str_has_prefix(refusal->arguments, "geometry ");
+
+    run_command(is_geometry ? slab_cmd_geometry : slab_cmd_explain, refusal->arguments, NULL);
+}
+
+/* One line on stderr, no header on stdout before it. */
+static void
+test_refusals(void)
+{
+    for (guint i = 0; i < G_N_ELEMENTS(refusals); i++) {
+        g_autofree char *path = g_strconcat("/slab-text/refusals/subprocess/", refusals[i].name, NULL);
+        g_autofree char *pattern = g_strdup_printf("slubsim *: %s*", refusals[i].complaint);
+
+        g_test_trap_subprocess(path, 0, 0);
+        g_test_trap_assert_failed();
+        g_test_trap_assert_stderr(pattern);
+        g_test_trap_assert_stdout_unmatched("*# kernel*");
+        g_test_trap_assert_stdout_unmatched("*object_size*");
+    }
+}
+
+/* Why the kernel would refuse is part of the explanation. */
+static void
+child_explained_refusal(void)
+{
+    run_command(slab_cmd_explain, "explain b:64,cpu_partial=5,flags=POISON", NULL);
 }
 
 static void
@@ -409,12 +452,13 @@ test_commands(void)
     g_test_trap_subprocess("/slab-text/commands/subprocess/differing-listing", 0, 0);
     g_test_trap_assert_failed();
     g_test_trap_assert_stdout("*skbuff_small_head: order listed 2, computed 3*2 differ*");
-    g_test_trap_subprocess("/slab-text/commands/subprocess/wrong-option", 0, 0);
-    g_test_trap_assert_failed();
-    g_test_trap_assert_stderr("slubsim geometry: --cpus: -4 is negative*");
     g_test_trap_subprocess("/slab-text/commands/subprocess/explain", 0, 0);
     g_test_trap_assert_passed();
     g_test_trap_assert_stdout("*merging: into vma_lock*order: 1, 46 objects*");
+    g_test_trap_subprocess("/slab-text/commands/subprocess/explained-refusal", 0, 0);
+    g_test_trap_assert_failed();
+    g_test_trap_assert_stdout("*cpu_partial: 0, no per-CPU partial slabs: a debug cache*");
+    g_test_trap_assert_stderr("slubsim explain: cache b: cpu_partial cannot be set*");
 }
 
 int
@@ -437,7 +481,12 @@ main(int argc, char **argv)
     g_test_add_func("/slab-text/commands/subprocess/geometry", child_geometry);
     g_test_add_func("/slab-text/commands/subprocess/listing", child_listing);
     g_test_add_func("/slab-text/commands/subprocess/differing-listing", child_differing_listing);
-    g_test_add_func("/slab-text/commands/subprocess/wrong-option", child_wrong_option);
+    g_test_add_func("/slab-text/refusals", test_refusals);
+    for (guint i = 0; i < G_N_ELEMENTS(refusals); i++) {
+        g_autofree char *path = g_strconcat("/slab-text/refusals/subprocess/", refusals[i].name, NULL);
+        g_test_add_data_func(path, &refusals[i], child_refused);
+    }
     g_test_add_func("/slab-text/commands/subprocess/explain", child_explain);
+    g_test_add_func("/slab-text/commands/subprocess/explained-refusal", child_explained_refusal);
     return g_test_run();
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sim-ini.h"
+#include "sim-value.h"
 #include "toy-scenario.h"
 
 #include <string.h>
@@ -52,7 +53,7 @@ test_defaults(void)
 static const struct {
     const char *text, *message;
 } bad_values[] = {
-    {"warmup = 5", "[run] warmup = 5: a time needs a unit " SPAN_FORM},
+    {"warmup = 5", "[run] warmup = 5: a time needs a unit, as in \"5 ms\" " SPAN_FORM},
     {"warmup = -1 ns", "[run] warmup = -1 ns: a time cannot be negative " SPAN_FORM},
     {"warmup =", "[run] warmup = : empty " SPAN_FORM},
     {"warmup = 1000001 s", "[run] warmup = 1000001 s: out of range " SPAN_FORM},
@@ -77,17 +78,21 @@ static const struct {
                              "semicolons with the escapes \\s \\t \\n \\r \\\\ \\;)"},
     {"[machine]\npage = 1M", "+[machine] page = 1M: out of range (allowed: a size in B, K, M, G, KiB, MiB or GiB "
                              "from 4 KiB to 64 KiB)"},
+    {"[machine]\npage = 4096",
+     "+[machine] page = 4096: a size needs a unit, as in \"4096 B\" (allowed: a size in B, K, "
+     "M, G, KiB, MiB or GiB from 4 KiB to 64 KiB)"},
     {"[cache a]\norder = 1\nctor = yes", "++[cache a] ctor = yes: neither true nor false (allowed: true, false)"},
     {"[costs]\nfree = 5 ns fast", "+[costs] free = 5 ns fast: \"ns fast\" is not a unit of time " COST_FORM},
     {"[costs]\nfree = 5 ns [1 ns]", "+[costs] free = 5 ns [1 ns]: bounds not understood " COST_FORM},
     {"[costs]\nfree = 5 ns [1 ns .. 9", "+[costs] free = 5 ns [1 ns .. 9: bounds not understood " COST_FORM},
-    {"[costs]\nfree = 5 ns [1 .. 9 ns]", "+[costs] free = 5 ns [1 .. 9 ns]: a time needs a unit " COST_FORM},
+    {"[costs]\nfree = 5 ns [1 .. 9 ns]",
+     "+[costs] free = 5 ns [1 .. 9 ns]: a time needs a unit, as in \"1 ms\" " COST_FORM},
     {"[costs]\nfree = 5 ns [6 ns .. 9 ns] x",
      "+[costs] free = 5 ns [6 ns .. 9 ns] x: the value lies outside its own bounds " COST_FORM},
     {"[costs]\nfree = 5 ns [1 ns .. 4 ns]",
      "+[costs] free = 5 ns [1 ns .. 4 ns]: the value lies outside its own bounds " COST_FORM},
     {"[costs]\nfree = 5 ns [9 ns .. 1 ns]",
-     "+[costs] free = 5 ns [9 ns .. 1 ns]: the value lies outside its own bounds " COST_FORM},
+     "+[costs] free = 5 ns [9 ns .. 1 ns]: the lower bound is above the upper one " COST_FORM},
     {"[costs]\nlock = 200 ns",
      "+[costs] lock = 200 ns: outside the bounds of the value it overrides (allowed: 100 ns .. 180 ns, or new "
      "bounds); overridden is 110 ns [100 ns .. 180 ns] toy table 1 at default"},
@@ -111,7 +116,8 @@ static const struct {
     {"[variant a]\nsweep.variants = x",
      "+[variant a] sweep.variants = x: cannot be overridden here (allowed: in its own group)"},
     {"[cache a]\norder = 1\n[variant v]\ncache b.order = 1",
-     "+++[variant v] cache b.order = 1: there is no group [cache b]; did you mean a? (allowed: a)"},
+     "+++[variant v] cache b.order = 1: there is no group [cache b] in the scenario; did you mean a? "
+     "(allowed: a; an empty group [cache b] adds it)"},
     {"seed 5", "\"seed 5\": not understood (wanted: [group], key = value, or # in the first column)"},
     {"= 5", "\"= 5\": not understood (wanted: [group], key = value, or # in the first column)"},
     {"  # note", "\"# note\": a comment starts in the first column"},
@@ -315,6 +321,17 @@ test_layer_folders(void)
     toy_expect_error(TOY_RUN "[machine]\nprofile = neer\n", NULL,
                      "toy.scenario:4: [machine] profile = neer: no file of that name; did you mean near? in machines "
                      "(allowed: near)");
+    /* A scenario of the shipped folder itself: each folder and file is named once. */
+    toy_write("shipped/own.scenario", TOY_RUN "[machine]\nprofile = neer\n");
+    g_assert_null(sim_plan_load(&schema, "shipped/own.scenario", NULL, NULL, &error));
+    g_assert_cmpstr(error->message, ==,
+                    "shipped/own.scenario:4: [machine] profile = neer: no file of that name; did you mean near? in "
+                    "shipped/machines (allowed: far, near)");
+    g_clear_error(&error);
+    /* Two folders with a file of one name. */
+    toy_write("toy.scenario", TOY_RUN "[machine]\nprofile = neer\n");
+    g_assert_null(sim_plan_load(&schema, "toy.scenario", NULL, NULL, &error));
+    g_assert_nonnull(strstr(error->message, "in machines and shipped/machines (allowed: far, near)"));
     toy_expect_error(TOY_RUN "[machine]\nprofile = ../etc/x\n", NULL,
                      "toy.scenario:4: [machine] profile = ../etc/x: not a name (allowed: the name of a .machine file)");
     toy_expect_error(TOY_RUN "[machine]\nprofile = sub/near\n", NULL,
@@ -325,6 +342,19 @@ test_layer_folders(void)
     toy_write("machines/bad.machine", "[machine]\nprofile = near\n");
     toy_expect_error(TOY_RUN "[machine]\nprofile = bad\n", NULL,
                      "machines/bad.machine:2: [machine] profile = near: a file cannot name another one in its place");
+}
+
+/* A limit that is no round number of any unit is told in whole ones of the largest. */
+static void
+test_large_limit(void)
+{
+    const SimKeySpec spec = {"machine", "memory", SIM_KEY_SIZE, .min = 1 << 24, .max = 1.8e16};
+    g_autoptr(GError) error = NULL;
+    SimValue value;
+
+    g_assert_false(sim_value_parse(&spec, "1K", &value, &error));
+    g_assert_cmpstr(error->message, ==,
+                    "out of range (allowed: a size in B, K, M, G, KiB, MiB or GiB from 16 MiB to 16763806 GiB)");
 }
 
 /* A layer named by the schema's default is read like any other. */
@@ -531,6 +561,7 @@ main(int argc, char **argv)
     toy_add_test("/config/layers", test_layers);
     toy_add_test("/config/layer-by-point", test_layer_by_point);
     toy_add_test("/config/layer-folders", test_layer_folders);
+    g_test_add_func("/config/large-limit", test_large_limit);
     toy_add_test("/config/default-layer", test_default_layer);
     toy_add_test("/config/extends", test_extends);
     toy_add_test("/config/cost-bounds", test_cost_bounds);

@@ -124,9 +124,10 @@ test_bad_sweeps(void)
          "slub.grace = log 1 us:4 us:2: log is for numbers without a unit (allowed: v1; v2; v3)"},
         {"machine.cpu = 1", "machine.cpu = 1: unknown key; did you mean cpus? (allowed: profile, cpus, page, nodes)"},
         {"variant = a", "variant = a: unknown key; did you mean variants? (allowed: variants, "
-         "design, samples, design_seed, zip, GROUP.KEY)"},
+                        "design, samples, design_seed, zip, GROUP.KEY)"},
         {"scenario.title = a", "scenario.title = a: cannot be overridden here (allowed: in its own group)"},
-        {"cache y.order = 1", "cache y.order = 1: there is no group [cache y] (allowed: none)"},
+        {"cache y.order = 1", "cache y.order = 1: there is no group [cache y] in the scenario (allowed: none; an empty "
+                              "group [cache y] adds it)"},
         {"costs.lock = 1 us", "costs.lock = 1 us: outside the bounds of the value it overrides (allowed: 100 ns .. "
                               "180 ns, or new bounds); overridden is 110 ns [100 ns .. 180 ns] toy table 1 at default"},
         {"variants = a; c", "variants = a; c: there is no [variant c]; did you mean a? (allowed: a, b)"},
@@ -196,7 +197,9 @@ test_sets(void)
         {{"machine.cpuz=0"},
          "--set: [machine] cpuz = 0: unknown key; did you mean cpus? (allowed: profile, cpus, "
          "page, nodes)"},
-        {{"cache q.order=1"}, "--set: [cache q] order = 1: there is no group [cache q] (allowed: none)"},
+        {{"cache q.order=1"},
+         "--set: [cache q] order = 1: there is no group [cache q] in the scenario (allowed: none; an empty group "
+         "[cache q] adds it)"},
         {{"run.seed=1", "run.seed=2"}, "--set: [run] seed = 2: set twice"},
     };
     for (gsize i = 0; i < G_N_ELEMENTS(wrong); i++)

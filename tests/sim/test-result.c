@@ -317,6 +317,30 @@ test_full_disk(void)
     g_assert_cmpstr(before, ==, after);
 }
 
+/* What killed processes have left of this target goes; what is being filled, or is not a draft of it, stays. */
+static void
+test_left_drafts(void)
+{
+    static const char *const stays[] = {".out.foreig/file",       ".out.abc/.sim-draft",      ".out.abcdefg/.sim-draft",
+                                        ".out.abc.ef/.sim-draft", ".other.abcdef/.sim-draft", "out.abcdef/.sim-draft"};
+    g_autoptr(SimFolder) first = begin("out");
+
+    toy_write(".out.abcdef/.sim-draft", "");
+    toy_write(".out.abcdef/points/1.scenario", "x");
+    g_assert_cmpint(g_mkdir(".out.empty1", 0700), ==, 0);
+    for (guint i = 0; i < G_N_ELEMENTS(stays); i++)
+        toy_write(stays[i], "");
+    {
+        g_autoptr(SimFolder) second = begin("out");
+        g_assert_cmpstr(second->draft, !=, first->draft);
+    }
+    g_assert_false(g_file_test(".out.abcdef", G_FILE_TEST_EXISTS));
+    g_assert_false(g_file_test(".out.empty1", G_FILE_TEST_EXISTS));
+    g_assert_true(g_file_test(first->draft, G_FILE_TEST_IS_DIR));
+    for (guint i = 0; i < G_N_ELEMENTS(stays); i++)
+        g_assert_true(g_file_test(stays[i], G_FILE_TEST_EXISTS));
+}
+
 int
 main(int argc, char **argv)
 {
@@ -335,5 +359,6 @@ main(int argc, char **argv)
     toy_add_test("/result/link", test_link);
     toy_add_test("/result/unusable-targets", test_unusable_targets);
     toy_add_test("/result/full-disk", test_full_disk);
+    toy_add_test("/result/left-drafts", test_left_drafts);
     return g_test_run();
 }

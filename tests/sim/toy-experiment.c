@@ -119,7 +119,7 @@ toy_run(const SimRunInput *input, SimRecord *record, GError **error)
     sim_record_add_metric(record, "lock_share_percent", 100 * (double) cpus / (cost + (double) cpus));
     sim_record_add_metric(record, "elapsed_s", (cost + (double) cpus) / noise);
     if (drift_from >= 0)
-        sim_record_add_metric(record, "is_settled", input->replication < drift_from);
+        sim_record_add_metric(record, "is_settled", cpus == 1 ? NAN : input->replication < drift_from);
     if (sim_config_bool(input->config, "toy", "tables")) {
         put_locks(record, input->config, &rng, cpus);
         put_series(record, &rng, (guint) sim_config_int(input->config, "toy", "nodes"));
