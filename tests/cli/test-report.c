@@ -220,7 +220,7 @@ test_failures(void)
     make_study();
     toy_write("page.html", "old\n");
     cli_expect("report nowhere.study", 1, "", "toy: nowhere.study: no such study\n");
-    cli_expect("report", 2, "", "toy: too few arguments; usage: report STUDY|DIR...\n");
+    cli_expect("report", 2, "", "toy: too few arguments; usage: toy report STUDY|DIR...\n");
     cli_expect("report a.study --control hlm", 2, "",
                "toy: unknown control 'hlm'; did you mean holm? (allowed: holm, bh, none)\n");
     toy_write("bin/gnuplot", "#!/bin/sh\necho 'line 3: no terminal' >&2\n");
