@@ -167,6 +167,6 @@ sim_chart_source_findings(SimChartSource *source, GError **error)
     const SimGrid *grid = sim_chart_source_grid(source, error);
 
     if (grid != NULL && source->findings == NULL)
-        source->findings = sim_findings_new(grid, source->control, error);
+        source->findings = sim_findings_new(grid, NULL, source->control, error);
     return source->findings;
 }

@@ -55,7 +55,7 @@ sim_cli_report(const SimCli *cli, int argc, char **argv)
                        G_MAXUINT, &words, &error) ||
         (control_word != NULL && !sim_control_parse(control_word, &control, &error)))
         return sim_cli_fail(cli, error);
-    report = sim_report_new((const char *const *) words, control, &error);
+    report = sim_report_new((const char *const *) words, cli->experiment->trust_metric, control, &error);
     if (report == NULL)
         return sim_cli_fail(cli, error);
     if (!mail || out != NULL) {

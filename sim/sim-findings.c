@@ -122,8 +122,45 @@ find(const SimGrid *grid, const char *metric, SimControl control, guint *ret_n_c
     return g_steal_pointer(&findings);
 }
 
+static gboolean
+count_untrusted(const SimGrid *grid, guint place, guint choice, const char *metric, SimFinding *finding, GError **error)
+{
+    g_autoptr(SimCellRuns) runs = NULL;
+    guint column;
+
+    if (!sim_grid_read(grid, place, choice, metric, &runs, &column, error))
+        return FALSE;
+    for (gsize r = 0; runs != NULL && r < runs->n_runs; r++) {
+        gsize at = r * runs->n_metrics + column;
+        if (!runs->has[at] || isnan(runs->values[at]))
+            finding->n_unknown++;
+        else
+            finding->n_untrusted += runs->values[at] != 1;
+    }
+    return TRUE;
+}
+
+/* A comparison is worth no more than the lesser of its sides. */
+static gboolean
+note_trust(const SimGrid *grid, const char *metric, GArray *findings, GError **error)
+{
+    guint n = grid->choices->len;
+
+    for (guint i = 0; i < findings->len; i++) {
+        SimFinding *finding = &g_array_index(findings, SimFinding, i);
+        const SimFinding *base = &g_array_index(findings, SimFinding, i - i % n);
+        if (!count_untrusted(grid, i / n, i % n, metric, finding, error))
+            return FALSE;
+        if (i % n > 0) {
+            finding->n_untrusted += base->n_untrusted;
+            finding->n_unknown += base->n_unknown;
+        }
+    }
+    return TRUE;
+}
+
 SimFindings *
-sim_findings_new(const SimGrid *grid, SimControl control, GError **error)
+sim_findings_new(const SimGrid *grid, const char *trust_metric, SimControl control, GError **error)
 {
     g_autoptr(SimFindings) findings = g_new0(SimFindings, 1);
 
@@ -135,7 +172,12 @@ sim_findings_new(const SimGrid *grid, SimControl control, GError **error)
             return NULL;
     }
     findings->gain = find(grid, grid->gain, control, &findings->n_compared, error);
-    return findings->gain != NULL ? g_steal_pointer(&findings) : NULL;
+    if (findings->gain == NULL)
+        return NULL;
+    if (trust_metric != NULL && sim_source_find_metric(grid->source, trust_metric, NULL) >= 0 &&
+        !note_trust(grid, trust_metric, findings->gain, error))
+        return NULL;
+    return g_steal_pointer(&findings);
 }
 
 gboolean

@@ -15,7 +15,8 @@ typedef struct {
     double mean, half_width;
     SimDifference difference; /* against the base; of the base itself all 0 */
     SimBranches branches, base_branches;
-    const char *other_start; /* a start at which the verdict is another one, NULL for none */
+    guint n_untrusted, n_unknown; /* of the runs and the base's: trust metric is not 1, is not known */
+    const char *other_start;      /* a start at which the verdict is another one, NULL for none */
 } SimFinding;
 
 typedef struct {
@@ -26,8 +27,9 @@ typedef struct {
     GArray *cost;     /* NULL without a cost */
 } SimFindings;
 
-/* `grid` outlives the findings. Errors: those of reading. */
-SimFindings *sim_findings_new(const SimGrid *grid, SimControl control, GError **error);
+/* `grid` outlives the findings. `trust_metric` is 1 in runs that can be trusted (sim-experiment.h); NULL, or one that
+ * the runs do not have, for none. Errors: those of reading. */
+SimFindings *sim_findings_new(const SimGrid *grid, const char *trust_metric, SimControl control, GError **error);
 void sim_findings_free(SimFindings *findings);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(SimFindings, sim_findings_free)
 

@@ -328,10 +328,10 @@ put_details(GString *out, const char *title, const char *text)
 }
 
 static gboolean
-put_part(GString *out, const SimReportPart *part, guint number, const char *scripts_folder, const gint *interrupt,
-         GError **error)
+put_part(GString *out, const SimReport *report, const SimReportPart *part, guint number, const char *scripts_folder,
+         const gint *interrupt, GError **error)
 {
-    g_autofree char *title = sim_about_text(part->about, "title"), *extent = sim_report_extent(part);
+    g_autofree char *title = sim_about_text(part->about, "title"), *extent = sim_report_extent(report, part);
     g_auto(GStrv) limits = sim_report_limits(part);
 
     put_element(out, "h2", *title != '\0' ? title : part->about->name);
@@ -344,7 +344,7 @@ put_part(GString *out, const SimReportPart *part, guint number, const char *scri
     g_string_append(out, "</dl>\n");
     if (part->about->n_runs < part->about->n_wanted)
         g_string_append(out, "<p class=\"warn\">This study is not finished.</p>\n");
-    if (!put_charts(out, part, part->findings->control, number, scripts_folder, interrupt, error))
+    if (!put_charts(out, part, report->control, number, scripts_folder, interrupt, error))
         return FALSE;
     if (part->grid->choices->len > 1)
         put_comparisons(out, part);
@@ -403,7 +403,7 @@ sim_report_html(const SimReport *report, const char *scripts_folder, const gint 
         "Each figure is the difference from the base at the same place, ± its interval. \"No difference seen\" is "
         "a verdict over all comparisons and no proof of equality.");
     for (guint i = 0; i < report->parts->len; i++)
-        if (!put_part(out, sim_report_part(report, i), i, scripts_folder, interrupt, error))
+        if (!put_part(out, report, sim_report_part(report, i), i, scripts_folder, interrupt, error))
             return NULL;
     put_element(out, "h2", "Methods");
     for (char **method = methods; *method != NULL; method++)

@@ -152,6 +152,13 @@ put_row(GString *out, const char *name, const char *first, const char *second)
     g_string_free(line, TRUE);
 }
 
+/* What stands in full further down. */
+static gboolean
+has_caveat(const SimFinding *finding)
+{
+    return finding->other_start != NULL || finding->n_untrusted > 0;
+}
+
 static char *
 cell_text(const SimReportPart *part, guint place, guint choice)
 {
@@ -159,7 +166,7 @@ cell_text(const SimReportPart *part, guint place, guint choice)
     const SimFinding *cost = sim_findings_cost(part->findings, place, choice);
     g_autofree char *share = short_share(gain), *amount = short_cost(cost, part->grid->cost);
 
-    return g_strdup_printf("%s%s%s", share, gain->other_start != NULL ? "*" : "", amount);
+    return g_strdup_printf("%s%s%s", share, has_caveat(gain) ? "*" : "", amount);
 }
 
 static gboolean
@@ -178,8 +185,8 @@ put_answer(GString *out, const SimReportPart *part)
         g_autofree char *second = n > 1 ? cell_text(part, last_place, choice) : g_strdup("");
         g_autofree char *label = sim_grid_short_label(part->grid, choice);
         put_row(out, label, first, second);
-        has_star |= sim_findings_gain(part->findings, first_place, choice)->other_start != NULL ||
-                    sim_findings_gain(part->findings, last_place, choice)->other_start != NULL;
+        has_star |= has_caveat(sim_findings_gain(part->findings, first_place, choice)) ||
+                    has_caveat(sim_findings_gain(part->findings, last_place, choice));
     }
     if (choices->len == 0)
         g_string_append(out, "There is one setting only, and nothing to hold it against.\n");
@@ -238,10 +245,10 @@ put_details(GString *out, const SimReportPart *part)
 }
 
 static void
-put_part(GString *out, const SimReportPart *part)
+put_part(GString *out, const SimReport *report, const SimReportPart *part)
 {
     g_auto(GStrv) limits = sim_report_limits(part);
-    g_autofree char *extent = sim_report_extent(part), *measures = NULL;
+    g_autofree char *extent = sim_report_extent(report, part), *measures = NULL;
 
     g_string_append_c(out, '\n');
     put_about(out, part, "Study", "title");
@@ -271,13 +278,13 @@ sim_report_mail(const SimReport *report)
                            "parentheses: no difference seen.)",
                            COLUMNS, "", "");
     if (has_star)
-        sim_report_put_wrapped(out, "(*: another start says otherwise.)", COLUMNS, "", "");
+        sim_report_put_wrapped(out, "(*: see the caveat below.)", COLUMNS, "", "");
     for (guint i = 0; i < report->parts->len; i++) {
         g_autofree char *published = sim_report_published(sim_report_part(report, i));
         put_paragraph(out, "Published", published);
     }
     for (guint i = 0; i < report->parts->len; i++)
-        put_part(out, sim_report_part(report, i));
+        put_part(out, report, sim_report_part(report, i));
     g_string_append_c(out, '\n');
     for (char **method = methods; *method != NULL; method++)
         put_paragraph(out, "Method", *method);

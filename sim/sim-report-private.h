@@ -20,6 +20,7 @@ typedef struct {
 struct _SimReport {
     GPtrArray *parts; /* SimReportPart */
     SimControl control;
+    const char *trust_metric; /* NULL for none */
 };
 
 static inline const SimReportPart *
@@ -41,8 +42,8 @@ char *sim_report_caveat(const SimFinding *finding);
 /* Paragraphs on how the figures were made and what they leave out; NULL-terminated, caller frees with g_strfreev. */
 char **sim_report_methods(const SimReport *report);
 char **sim_report_limits(const SimReportPart *part);
-/* "96 of 96 runs ...", and a warning when some are missing; caller frees. */
-char *sim_report_extent(const SimReportPart *part);
+/* "96 of 96 runs ...", and a warning when some are missing or not to be trusted; caller frees. */
+char *sim_report_extent(const SimReport *report, const SimReportPart *part);
 
 /* How many published figures lie outside the interval of the simulated one, have no such interval, and were not
  * simulated at all. */

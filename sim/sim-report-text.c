@@ -78,6 +78,9 @@ sim_report_caveat(const SimFinding *finding)
     }
     if (finding->other_start != NULL)
         g_string_append_printf(text, "%sstart %s says otherwise", text->len > 0 ? "; " : "", finding->other_start);
+    if (finding->n_untrusted > 0)
+        g_string_append_printf(text, "%s%u of its and the base's runs are not to be trusted", text->len > 0 ? "; " : "",
+                               finding->n_untrusted);
     return g_string_free(text, FALSE);
 }
 
@@ -138,13 +141,28 @@ run_value(const SimAbout *about, const char *key)
     return value != NULL ? value : g_strdup("unknown");
 }
 
+/* Those of a choice contain the base's, which are counted once. */
+static void
+count_untrusted(const SimReportPart *part, guint *ret_n_untrusted, guint *ret_n_unknown)
+{
+    for (guint place = 0; place < part->grid->places->len; place++) {
+        const SimFinding *base = sim_findings_gain(part->findings, place, 0);
+        for (guint choice = 0; choice < part->grid->choices->len; choice++) {
+            const SimFinding *finding = sim_findings_gain(part->findings, place, choice);
+            *ret_n_untrusted += finding->n_untrusted - (choice > 0 ? base->n_untrusted : 0);
+            *ret_n_unknown += finding->n_unknown - (choice > 0 ? base->n_unknown : 0);
+        }
+    }
+}
+
 char *
-sim_report_extent(const SimReportPart *part)
+sim_report_extent(const SimReport *report, const SimReportPart *part)
 {
     const SimAbout *about = part->about;
     GString *text = g_string_new(NULL);
     g_autofree char *n = run_value(about, "replications"), *warmup = run_value(about, "warmup");
     g_autofree char *window = run_value(about, "duration");
+    guint n_untrusted = 0, n_unknown = 0;
 
     if (about->n_runs < about->n_wanted)
         g_string_append_printf(text,
@@ -158,6 +176,13 @@ sim_report_extent(const SimReportPart *part)
         "%s %s.",
         about->n_points, n, about->n_runs, window, warmup, part->grid->choices->len, part->grid->places->len,
         part->findings->n_compared, about->program, about->version);
+    count_untrusted(part, &n_untrusted, &n_unknown);
+    if (n_untrusted > 0)
+        g_string_append_printf(text, " %s is not 1 in %u of the runs: comparisons with them carry a note.",
+                               report->trust_metric, n_untrusted);
+    if (n_unknown > 0)
+        g_string_append_printf(text, " %s is not known in %u of the runs, for want of samples.", report->trust_metric,
+                               n_unknown);
     return g_string_free(text, FALSE);
 }
 

@@ -42,7 +42,7 @@ read_comparison(SimReportPart *part, GError **error)
 }
 
 static gboolean
-read_part(SimReportPart *part, const char *path, SimControl control, GError **error)
+read_part(SimReportPart *part, const char *path, const SimReport *report, GError **error)
 {
     part->about = sim_about_read(path, error);
     if (part->about == NULL)
@@ -53,21 +53,22 @@ read_part(SimReportPart *part, const char *path, SimControl control, GError **er
     part->grid = sim_grid_new(part->source, part->about->scenario, error);
     if (part->grid == NULL)
         return FALSE;
-    part->findings = sim_findings_new(part->grid, control, error);
+    part->findings = sim_findings_new(part->grid, report->trust_metric, report->control, error);
     return part->findings != NULL && read_comparison(part, error);
 }
 
 SimReport *
-sim_report_new(const char *const *paths, SimControl control, GError **error)
+sim_report_new(const char *const *paths, const char *trust_metric, SimControl control, GError **error)
 {
     g_autoptr(SimReport) report = g_new0(SimReport, 1);
 
     report->parts = g_ptr_array_new_with_free_func(part_free);
     report->control = control;
+    report->trust_metric = trust_metric;
     for (; *paths != NULL; paths++) {
         SimReportPart *part = g_new0(SimReportPart, 1);
         g_ptr_array_add(report->parts, part);
-        if (!read_part(part, *paths, control, error))
+        if (!read_part(part, *paths, report, error))
             return NULL;
     }
     return g_steal_pointer(&report);

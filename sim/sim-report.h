@@ -10,8 +10,9 @@
  * every setting does at the first and at the last place, with intervals, and what it costs. */
 typedef struct _SimReport SimReport;
 
-/* `paths` is NULL-terminated and not empty. Errors: as sim_about_read() and sim_grid_new(). */
-SimReport *sim_report_new(const char *const *paths, SimControl control, GError **error);
+/* `paths` is NULL-terminated and not empty; `trust_metric` as in sim_findings_new(). Errors: as sim_about_read() and
+ * sim_grid_new(). */
+SimReport *sim_report_new(const char *const *paths, const char *trust_metric, SimControl control, GError **error);
 void sim_report_free(SimReport *report);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(SimReport, sim_report_free)
 

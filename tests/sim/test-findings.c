@@ -43,7 +43,7 @@ try_open(Fixture *f, const char *metrics, const char *scenario, SimControl contr
     f->about = sim_about_read("r", error);
     f->source = f->about != NULL ? sim_source_open("r", error) : NULL;
     f->grid = f->source != NULL ? sim_grid_new(f->source, f->about->scenario, error) : NULL;
-    f->findings = f->grid != NULL ? sim_findings_new(f->grid, control, error) : NULL;
+    f->findings = f->grid != NULL ? sim_findings_new(f->grid, "trust", control, error) : NULL;
     return f->findings != NULL;
 }
 
@@ -215,6 +215,23 @@ test_branches_and_starts(void)
     g_assert_cmpstr(amount, ==, "-");
 }
 
+/* One run of the base and one of the setting have not converged, one of the setting does not say. */
+static void
+test_trust(void)
+{
+    static const char metrics[] =
+        "scenario\tvariant\ts.order\treplication\tstart\tseed\tfingerprint\tspeed_per_s\ttrust\n"
+        "a\tbase\t3\t0\tcold\t1\t0\t100\t1\na\tbase\t3\t1\tcold\t1\t0\t101\t0\n"
+        "a\tbase\t3\t2\tcold\t1\t0\t102\t1\na\tbase\t4\t0\tcold\t1\t0\t100\t0\n"
+        "a\tbase\t4\t1\tcold\t1\t0\t101\tnan\na\tbase\t4\t2\tcold\t1\t0\t102\t1\n";
+    g_auto(Fixture) f = {NULL};
+
+    open_ok(&f, metrics, "settings = s.order\n", SIM_CONTROL_BH);
+    g_assert_cmpuint(sim_findings_gain(f.findings, 0, 0)->n_untrusted, ==, 1);
+    g_assert_cmpuint(sim_findings_gain(f.findings, 0, 1)->n_untrusted, ==, 2);
+    g_assert_cmpuint(sim_findings_gain(f.findings, 0, 1)->n_unknown, ==, 1);
+}
+
 static void
 test_holes(void)
 {
@@ -267,6 +284,7 @@ main(int argc, char **argv)
     toy_add_test("/findings/known-difference", test_known_difference);
     toy_add_test("/findings/control", test_control);
     toy_add_test("/findings/branches-and-starts", test_branches_and_starts);
+    toy_add_test("/findings/trust", test_trust);
     toy_add_test("/findings/holes", test_holes);
     toy_add_test("/findings/errors", test_errors);
     return g_test_run();
