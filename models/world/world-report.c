@@ -255,7 +255,7 @@ bytes_by_place(const WorldRun *run, guint cache, const WorldCacheSample *sample,
     ret_bytes[PLACE_NODE_PARTIAL] = (double) sample->node_partial_free * stride;
     ret_bytes[PLACE_CPU_SHEAF] = (double) sample->cpu_sheaf_free * stride;
     ret_bytes[PLACE_BARN] = (double) sample->barn_free * stride;
-    ret_bytes[PLACE_WASTE] = (double) sample->slabs * g->leftover_bytes;
+    ret_bytes[PLACE_WASTE] = (double) sample->waste_bytes;
 }
 
 static void
