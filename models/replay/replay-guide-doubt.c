@@ -141,7 +141,6 @@ guide_learn_alloc(ReplayGuide *guide, gint cache, guint cpu, guint node, const g
                   gboolean is_as_predicted)
 {
     guint n_moved = seen[KMEM_PROBE_PUT_CPU_PARTIAL];
-    gboolean is_node_known = guide_node_range(guide, cache, node).is_known;
 
     g_hash_table_add(guide->known_cpu, guide_key(cache, cpu));
     if (seen[KMEM_PROBE_DEACTIVATE])
@@ -151,8 +150,8 @@ guide_learn_alloc(ReplayGuide *guide, gint cache, guint cpu, guint node, const g
         guide_know_list(guide, cache, cpu, TRUE);
         guide_doubt_node(guide, cache, 0, node, 0);
         guide_know_node(guide, cache, node, !guide_has_drain_under_way(guide, cpu, cache));
-    } else if (seen[KMEM_PROBE_GET_PARTIAL_NODE]) { /* so was the CPU's; what it got is as well known as the node's */
-        gboolean is_known = is_as_predicted && is_node_known && did->stat[SLAB_STAT_CPU_PARTIAL_NODE] == n_moved;
+    } else if (seen[KMEM_PROBE_GET_PARTIAL_NODE]) { /* so was the CPU's; the first slab shows whether the rest is right */
+        gboolean is_known = is_as_predicted && did->stat[SLAB_STAT_CPU_PARTIAL_NODE] == n_moved;
 
         guide_know_list(guide, cache, cpu, is_known || n_moved == 0);
         if (!is_known)
