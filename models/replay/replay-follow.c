@@ -25,8 +25,8 @@ guide_bind(ReplayGuide *guide, gint cache_index, guint start, guint64 recorded, 
     ReplayCache *cache = g_ptr_array_index(guide->replay->caches, cache_index);
 
     replay_table_add(&cache->slabs, recorded + 1)[start] = id;
-    *guide_slab(guide, start, id) =
-        (GuideSlab){.recorded = recorded + 1, .cache = cache_index, .is_uncertain = is_uncertain, .is_doubted = is_uncertain};
+    *guide_slab(guide, start, id) = (GuideSlab){
+        .recorded = recorded + 1, .cache = cache_index, .is_uncertain = is_uncertain, .is_doubted = is_uncertain};
 }
 
 SlabId

@@ -150,13 +150,14 @@ guide_learn_alloc(ReplayGuide *guide, gint cache, guint cpu, guint node, const g
         guide_know_list(guide, cache, cpu, TRUE);
         guide_doubt_node(guide, cache, 0, node, 0);
         guide_know_node(guide, cache, node, !guide_has_drain_under_way(guide, cpu, cache));
-    } else if (seen[KMEM_PROBE_GET_PARTIAL_NODE]) { /* so was the CPU's; the first slab shows whether the rest is right */
+    } else if (seen[KMEM_PROBE_GET_PARTIAL_NODE]) { /* so was the CPU's; a first slab that is right vouches for the rest
+                                                     */
         gboolean is_known = is_as_predicted && did->stat[SLAB_STAT_CPU_PARTIAL_NODE] == n_moved;
 
         guide_know_list(guide, cache, cpu, is_known || n_moved == 0);
         if (!is_known)
             guide_doubt_list(guide, cache, 0, cpu, 0);
-        if (is_as_predicted && did->stat[SLAB_STAT_CPU_PARTIAL_NODE] < n_moved)
-            guide_know_node(guide, cache, node, FALSE);
+        if (is_as_predicted)
+            guide_know_node(guide, cache, node, is_known);
     }
 }

@@ -34,16 +34,16 @@ enum {
 /* What the model did in a step: differences of counters, and what it met. */
 typedef struct {
     guint64 stat[SLAB_N_STATS];
-    SlabId old_slab;      /* the cpu slab before */
-    gboolean is_known;    /* the slab was certain */
-    gboolean is_place_known; /* FREE: and where it was, too */
-    gboolean is_met;      /* FREE: the slab had been seen before */
-    gboolean was_listed;  /* it was on its node's list */
+    SlabId old_slab;              /* the cpu slab before */
+    gboolean is_known;            /* the slab was certain */
+    gboolean is_place_known;      /* FREE: and where it was, too */
+    gboolean is_met;              /* FREE: the slab had been seen before */
+    gboolean was_listed;          /* it was on its node's list */
     gboolean is_chain_full_known; /* FREE: how full every slab of the cpu partial list was */
     GuideRange list, node;        /* before: the CPU's partial list, and the list of the node asked first */
     gboolean are_nodes_known;     /* how many slabs each node's list has, as far as it matters */
     guint n_empty;                /* FREE: slabs without an object on the cpu partial list before */
-    guint n_in_call;      /* objects */
+    guint n_in_call;              /* objects */
     gboolean is_bulk;
     guint n_chain;
     SlabId chain[GUIDE_CHAIN_MAX]; /* FREE: the cpu partial list before */
@@ -85,10 +85,11 @@ typedef struct {
 
 struct _ReplayGuide {
     Replay *replay;
-    GArray **slabs;         /* [n_starts] GuideSlab by SlabId */
-    GuideAlloc *early;      /* storage of the pending steps */
-    GuidePending *pending;  /* [n_traced_cpus][KMEM_N_CONTEXTS] */
-    GHashTable *known_list; /* guide_key() of cache and CPU: that CPU's partial list has only slabs the model has on it */
+    GArray **slabs;        /* [n_starts] GuideSlab by SlabId */
+    GuideAlloc *early;     /* storage of the pending steps */
+    GuidePending *pending; /* [n_traced_cpus][KMEM_N_CONTEXTS] */
+    GHashTable
+        *known_list; /* guide_key() of cache and CPU: that CPU's partial list has only slabs the model has on it */
     GHashTable *known_node; /* the same of cache and node */
     GHashTable *known_cpu;  /* the same for its cpu slab: it has allocated */
     GArray **away;          /* [n_starts] GuideAway: taken off node lists that the kernel found empty */

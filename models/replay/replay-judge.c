@@ -105,7 +105,8 @@ guide_judge_free(ReplayGuide *guide, gint cache, guint cpu, KmemContext context,
 {
     const GuidePrediction *did = &p->predicted;
     guint64 n_slow = did->stat[SLAB_STAT_FREE_SLOWPATH];
-    gboolean knows_slab = did->is_known || (did->is_met && g_hash_table_contains(guide->known_cpu, guide_key(cache, cpu)));
+    gboolean knows_slab =
+        did->is_known || (did->is_met && g_hash_table_contains(guide->known_cpu, guide_key(cache, cpu)));
 
     if (n_slow && !p->seen[KMEM_PROBE_FREE_SLOW] && context != KMEM_TASK) {
         guide->n_silent++;
