@@ -94,7 +94,7 @@ struct _ReplayGuide {
     GHashTable *known_cpu;  /* the same for its cpu slab: it has allocated */
     GArray **away;          /* [n_starts] GuideAway: taken off node lists that the kernel found empty */
     ReplayTally tally[REPLAY_N_RULES];
-    guint64 n_silent;
+    ReplayFrees frees;
 };
 
 static inline GuideSource

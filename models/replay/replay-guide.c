@@ -64,10 +64,10 @@ replay_guide_tally(const ReplayGuide *guide, ReplayRule rule)
     return guide->tally[rule];
 }
 
-guint64
-replay_guide_n_silent(const ReplayGuide *guide)
+ReplayFrees
+replay_guide_frees(const ReplayGuide *guide)
 {
-    return guide->n_silent;
+    return guide->frees;
 }
 
 /* The recorded kernel gave the old slab of that address back, unseen. */
@@ -473,6 +473,8 @@ feed_probe(ReplayGuide *guide, const KmemEvent *event, gint index)
             if (guide_cache(guide, index)->cache[start]->cpu[event->cpu].free == 0)
                 p->early[start] = predict_alloc(guide, event->cpu, index, start, SLUB_NO_NODE);
     }
+    if (event->probe == KMEM_PROBE_FREE_SLOW && (p->step != GUIDE_FREE || p->cache != index))
+        guide->frees.without_object++;
     if (p->step == GUIDE_IDLE || p->cache != index)
         return;
     p->seen[event->probe]++;

@@ -55,7 +55,16 @@ void replay_guide_hand_over(ReplayGuide *guide);
 
 ReplayTally replay_guide_tally(const ReplayGuide *guide, ReplayRule rule);
 
-/* Slow frees in interrupts that show no event: the probes were silent while another probe's handler ran. */
-guint64 replay_guide_n_silent(const ReplayGuide *guide);
+/* Calls of __slab_free, predicted beside seen. */
+typedef struct {
+    guint64 agreed;
+    guint64 silent;     /* predicted in an interrupt and not seen: the probes were silent, as another probe's handler
+                         * was interrupted */
+    guint64 wrong[2];   /* only predicted; only seen */
+    guint64 unknown[2]; /* the same where the slab, from before the trace, or the CPU's own is not known */
+    guint64 without_object; /* seen without the event of a free before it: the trace does not show the object */
+} ReplayFrees;
+
+ReplayFrees replay_guide_frees(const ReplayGuide *guide);
 
 #endif

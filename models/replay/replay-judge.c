@@ -100,6 +100,24 @@ judge_drain(ReplayGuide *guide, const GuidePending *p)
                     did->stat[SLAB_STAT_DEACTIVATE_EMPTY] == p->seen[KMEM_PROBE_DISCARD_SLAB]);
 }
 
+/* Lays the slow calls of a free to the classes of ReplayFrees; FALSE when it has nothing to say of rules. */
+static gboolean
+count_slow_frees(ReplayGuide *guide, KmemContext context, const GuidePending *p, gboolean is_known)
+{
+    guint64 predicted = p->predicted.stat[SLAB_STAT_FREE_SLOWPATH], seen = p->seen[KMEM_PROBE_FREE_SLOW];
+    guint64 agreed = MIN(predicted, seen), *apart = is_known ? guide->frees.wrong : guide->frees.unknown;
+    gboolean is_silent = predicted > 0 && seen == 0 && context != KMEM_TASK;
+
+    guide->frees.agreed += agreed;
+    if (is_silent) {
+        guide->frees.silent += predicted;
+        return FALSE;
+    }
+    apart[0] += predicted - agreed;
+    apart[1] += seen - agreed;
+    return TRUE;
+}
+
 void
 guide_judge_free(ReplayGuide *guide, gint cache, guint cpu, KmemContext context, const GuidePending *p)
 {
@@ -108,10 +126,8 @@ guide_judge_free(ReplayGuide *guide, gint cache, guint cpu, KmemContext context,
     gboolean knows_slab =
         did->is_known || (did->is_met && g_hash_table_contains(guide->known_cpu, guide_key(cache, cpu)));
 
-    if (n_slow && !p->seen[KMEM_PROBE_FREE_SLOW] && context != KMEM_TASK) {
-        guide->n_silent++;
+    if (!count_slow_frees(guide, context, p, knows_slab || did->is_bulk))
         return;
-    }
     if (did->is_bulk) {
         guide_judge(guide, REPLAY_RULE_BULK_FREE, TRUE, n_slow == p->seen[KMEM_PROBE_FREE_SLOW]);
         return;
