@@ -25,8 +25,8 @@ guide_bind(ReplayGuide *guide, gint cache_index, guint start, guint64 recorded, 
     ReplayCache *cache = g_ptr_array_index(guide->replay->caches, cache_index);
 
     replay_table_add(&cache->slabs, recorded + 1)[start] = id;
-    *guide_slab(guide, start, id) =
-        (GuideSlab){.recorded = recorded + 1, .cache = cache_index, .is_uncertain = is_uncertain};
+    *guide_slab(guide, start, id) = (GuideSlab){
+        .recorded = recorded + 1, .cache = cache_index, .is_uncertain = is_uncertain, .is_doubted = is_uncertain};
 }
 
 SlabId
@@ -96,16 +96,35 @@ return_extra(SlubCache *slub, guint cpu, guint64 n)
     }
 }
 
-void
-guide_undo(SlubCache *slub, guint cpu, const GuidePrediction *did, gboolean is_wrong_again)
+gboolean
+guide_give_back(SlubCache *slub, guint cpu, SlabId id)
 {
     SlubCpu *c = &slub->cpu[cpu];
-    SlabId got = c->slab;
-    GuideSource source = guide_source(did);
+    Slab *slab = &slub->system->arena.slab[id];
+    gboolean is_alive = slab->objects && slab->cache == slub->index;
 
-    c->free++;
-    c->n_objects--;
-    if (source == GUIDE_FAST || source == GUIDE_REFILL)
+    if (id && c->slab == id) {
+        c->free++;
+        c->n_objects--;
+        return TRUE;
+    }
+    if (id && is_alive && slub_place_n_inuse(slub, id) > 0) {
+        if (slab->inuse == slab->objects && !(slab->flags & SLAB_FROZEN))
+            slub_place_put(slub, id, SLUB_PLACE_AWAY, cpu);
+        slab->inuse--;
+        c->n_objects--;
+    }
+    return FALSE;
+}
+
+void
+guide_undo(SlubCache *slub, guint cpu, const GuideAlloc *alloc, gboolean is_wrong_again)
+{
+    const GuidePrediction *did = &alloc->did;
+    GuideSource source = guide_source(did);
+    SlabId got = alloc->got;
+
+    if (!guide_give_back(slub, cpu, got) || source == GUIDE_FAST || source == GUIDE_REFILL)
         return;
     slub_place_take(slub, got);
     if (source == GUIDE_NEW) {
@@ -133,32 +152,47 @@ take_extra(SlubCache *slub, const MachCpu *cpu, guint n)
     }
 }
 
+/* The kernel has moved on: the CPU's slab was used up, and what the model has freed into it had not arrived. It will
+ * go to the list of a CPU that is in the middle of such a free. */
+static void
+leave_cpu_slab(ReplayGuide *guide, gint cache_index, guint start, guint cpu)
+{
+    SlubCache *slub = guide_cache(guide, cache_index)->cache[start];
+    SlabId id = slub->cpu[cpu].slab;
+    Slab *slab = &slub->system->arena.slab[id];
+
+    slub_place_take(slub, id);
+    slub->cpu[cpu].n_objects += slab->objects - slab->inuse;
+    slab->inuse = slab->objects;
+}
+
 void
-guide_force(ReplayGuide *guide, gint cache_index, guint start, MachCpu *cpu, SlabId id, const GuidePrediction *did,
+guide_force(ReplayGuide *guide, gint cache_index, guint start, MachCpu *cpu, SlabId id, const GuideAlloc *alloc,
             const guint *seen)
 {
+    const GuidePrediction *did = &alloc->did;
     ReplayCache *cache = g_ptr_array_index(guide->replay->caches, cache_index);
     SlubCache *slub = cache->cache[start];
     SlubCpu *c = &slub->cpu[cpu->id];
     Slab *slab = &slub->system->arena.slab[id];
 
     GuideSource actual = guide_source_seen(seen, id == did->old_slab);
-    GuideSlab *passed = guide_slab(guide, start, c->slab);
+    GuideSlab *passed = guide_slab(guide, start, alloc->got);
 
-    guide_undo(slub, cpu->id, did, passed->was_passed_over);
+    guide_undo(slub, cpu->id, alloc, passed->was_passed_over);
     passed->was_passed_over = !passed->was_passed_over;
+    passed->is_doubted |= guide_source(did) != GUIDE_REFILL && guide_source(did) != GUIDE_FAST;
+    guide_contradict(guide, cache_index, start, cpu, id, actual);
     /* Whoever goes to the node has nothing left on the CPU's list. */
     while (c->partial && (actual == GUIDE_NEW || (actual == GUIDE_NODE && guide_source(did) != GUIDE_NODE))) {
         SlabId left = c->partial;
 
+        guide_doubt(guide, start, left);
         slub_place_take(slub, left);
         slub_place_put(slub, left, SLUB_PLACE_NODE_TAIL, cpu->id);
     }
-    if (c->slab && c->slab != id) {
-        /* The kernel has moved on: its freelist was used up. */
-        c->n_objects += c->free;
-        c->free = 0;
-    }
+    if (c->slab && c->slab != id)
+        leave_cpu_slab(guide, cache_index, start, cpu->id);
     if (c->slab != id) {
         slub_place_take(slub, id);
         if (slab->inuse == slab->objects) {
@@ -199,6 +233,7 @@ guide_send_away(ReplayGuide *guide, gint cache_index, guint start, guint node)
     while (slub->node[node].partial.head) {
         GuideAway away = {cache_index, slub->node[node].partial.head};
 
+        guide_doubt(guide, start, away.slab);
         slub_place_take(slub, away.slab);
         slub_place_put(slub, away.slab, SLUB_PLACE_AWAY, 0);
         g_array_append_val(guide->away[start], away);
@@ -262,6 +297,133 @@ guide_need_objects(SlubCache *slub, SlabId id, guint n)
     n = MIN(n, (guint) slab->objects - slab->inuse);
     slab->inuse = (guint16) (slab->inuse + n);
     slub->cpu[0].n_objects += n;
+}
+
+/* The kernel put the slab on the CPU's list: it was full before. */
+static void
+correct_put(ReplayGuide *guide, gint cache, guint cpu, guint start, SlabId id)
+{
+    SlubCache *slub = guide_cache(guide, cache)->cache[start];
+    Slab *slab = &slub->system->arena.slab[id];
+
+    slub_place_take(slub, id);
+    slub->cpu[cpu].n_objects += slab->objects - 1 - slab->inuse;
+    slab->inuse = (guint16) (slab->objects - 1);
+    slub_place_put(slub, id, SLUB_PLACE_CPU_PARTIAL, cpu);
+    guide_slab(guide, start, id)->is_uncertain = FALSE;
+}
+
+/* It did not: the slab had been free in part before, and is wherever it was then. */
+static void
+correct_no_put(ReplayGuide *guide, gint cache, guint cpu, guint start, SlabId id)
+{
+    SlubCache *slub = guide_cache(guide, cache)->cache[start];
+    guint on_cpu = 0;
+
+    if (slub_place_find(slub, id, &on_cpu) != SLUB_PLACE_CPU_PARTIAL || on_cpu != cpu)
+        return;
+    slub_place_take(slub, id);
+    slub_place_put(slub, id, SLUB_PLACE_AWAY, cpu);
+    guide_doubt(guide, start, id);
+    guide_slab(guide, start, id)->is_uncertain = TRUE;
+}
+
+/* The kernel drained: the list had slabs that the model does not know of. */
+static void
+correct_drain(ReplayGuide *guide, gint cache, guint cpu_id, guint start, SlabId keep)
+{
+    SlubCache *slub = guide_cache(guide, cache)->cache[start];
+    MachCpu *cpu = replay_cpu(guide->replay, start, cpu_id, 0);
+    SlabId first;
+
+    slub_place_take(slub, keep);
+    first = slub->cpu[cpu_id].partial;
+    slub->cpu[cpu_id].partial = 0;
+    if (first)
+        slub->generation->put_partials(slub, cpu, first);
+    slub_place_put(slub, keep, SLUB_PLACE_CPU_PARTIAL, cpu_id);
+    if (start > 0)
+        return;
+    for (guint node = 0; node < guide->replay->topology->n_nodes; node++)
+        guide_know_node(guide, cache, node, FALSE);
+    guide_know_list(guide, cache, cpu_id, TRUE);
+}
+
+/* The kernel did not drain: what the model gave to the node list comes back under the slab put last. The list was
+ * shorter than thought, by nobody knows which. */
+static void
+correct_no_drain(ReplayGuide *guide, gint cache, guint cpu, const GuidePrediction *did, SlabId last)
+{
+    SlubCache *slub = guide_cache(guide, cache)->cache[0];
+    const Slab *arena = slub->system->arena.slab;
+    guint on_cpu = 0;
+    gboolean is_on_top = slub_place_find(slub, last, &on_cpu) == SLUB_PLACE_CPU_PARTIAL && on_cpu == cpu;
+
+    if (is_on_top)
+        slub_place_take(slub, last);
+    for (guint i = did->n_chain; i-- > 0;)
+        if (arena[did->chain[i]].objects && arena[did->chain[i]].cache == slub->index &&
+            arena[did->chain[i]].flags & SLAB_ON_PARTIAL) {
+            slub_place_take(slub, did->chain[i]);
+            slub_place_put(slub, did->chain[i], SLUB_PLACE_CPU_PARTIAL, cpu);
+            guide_doubt(guide, 0, did->chain[i]);
+        }
+    if (is_on_top)
+        slub_place_put(slub, last, SLUB_PLACE_CPU_PARTIAL, cpu);
+    guide_know_list(guide, cache, cpu, did->list.is_known);
+}
+
+/* Whether an empty slab of the node list stays there depends on how many that has. */
+static void
+correct_discard(ReplayGuide *guide, gint cache, guint start, SlabId id, gboolean is_discarded)
+{
+    SlubCache *slub = guide_cache(guide, cache)->cache[start];
+    guint node = slub->system->arena.slab[id].node;
+
+    guide_doubt_node(guide, cache, start, node, 0);
+    if (start == 0)
+        guide_know_node(guide, cache, node, FALSE);
+    if (is_discarded && slub_place_n_inuse(slub, id) == 0) {
+        slub_place_take(slub, id);
+        slub_place_discard(slub, id);
+    }
+}
+
+void
+guide_correct_free(ReplayGuide *guide, gint cache, guint cpu, const GuidePending *p)
+{
+    const GuidePrediction *did = &p->predicted;
+    gboolean is_put = p->seen[KMEM_PROBE_PUT_CPU_PARTIAL] > 0, is_drained = p->seen[KMEM_PROBE_UNFREEZE] > 0;
+    gboolean is_discarded = p->seen[KMEM_PROBE_DISCARD_SLAB] > 0;
+    gboolean did_put = did->stat[SLAB_STAT_CPU_PARTIAL_FREE] > 0;
+    gboolean did_drain = did->stat[SLAB_STAT_CPU_PARTIAL_DRAIN] > 0;
+
+    if (!p->seen[KMEM_PROBE_FREE_SLOW] || !did->stat[SLAB_STAT_FREE_SLOWPATH])
+        return;
+    for (guint start = 0; start < guide->replay->params.n_starts; start++) {
+        SlabId id = guide_find(guide, cache, start, p->recorded);
+        SlubCache *slub = guide_cache(guide, cache)->cache[start];
+
+        if (!id && !is_discarded && did->stat[SLAB_STAT_FREE_SLAB]) {
+            id = slub_place_new(slub, replay_cpu(guide->replay, start, cpu, 0)->mem_node, 0, SLUB_PLACE_NODE_TAIL, cpu);
+            guide_bind(guide, cache, start, p->recorded, id, FALSE);
+            correct_discard(guide, cache, start, id, FALSE);
+        }
+        if (!id)
+            continue;
+        if (start == 0 && did_drain && !is_drained)
+            correct_no_drain(guide, cache, cpu, did, id);
+        if (is_put && !did_put)
+            correct_put(guide, cache, cpu, start, id);
+        if (is_put)
+            guide_slab(guide, start, id)->is_doubted = FALSE;
+        if (!is_put && did_put)
+            correct_no_put(guide, cache, cpu, start, id);
+        if (is_drained && !did_drain)
+            correct_drain(guide, cache, cpu, start, id);
+        if (is_discarded && !is_put && !did->stat[SLAB_STAT_FREE_SLAB])
+            correct_discard(guide, cache, start, id, TRUE);
+    }
 }
 
 /* The slab of an object, which is replaced by a new full one when it is gone. */

@@ -10,8 +10,16 @@ typedef struct {
     guint64 recorded;         /* recorded slab + 1, 0 = none yet */
     gint cache;               /* index of its cache, for recorded != 0 */
     gboolean was_passed_over; /* the kernel took another where the model took it */
-    gboolean is_uncertain;    /* from before the trace: nobody knows how full it is */
+    gboolean is_uncertain;    /* nobody knows how full it is */
+    gboolean is_doubted;      /* nor on which list, or where on it */
 } GuideSlab;
+
+/* A list of the model beside what is known of the kernel's. */
+typedef struct {
+    guint n, n_sure;        /* slabs, and those known to be there */
+    gboolean is_known;      /* the kernel's has no others */
+    gboolean is_first_sure; /* its first one is the kernel's first */
+} GuideRange;
 
 typedef enum {
     GUIDE_IDLE,
@@ -26,12 +34,16 @@ enum {
 /* What the model did in a step: differences of counters, and what it met. */
 typedef struct {
     guint64 stat[SLAB_N_STATS];
-    SlabId old_slab;      /* the cpu slab before */
-    gboolean is_known;    /* the slab was certain and its place known */
-    gboolean is_met;      /* FREE: the slab had been seen before */
-    gboolean was_listed;  /* it was on its node's list */
-    gboolean chain_known; /* every slab of the cpu partial list was certain */
-    guint n_in_call;      /* objects */
+    SlabId old_slab;              /* the cpu slab before */
+    gboolean is_known;            /* the slab was certain */
+    gboolean is_place_known;      /* FREE: and where it was, too */
+    gboolean is_met;              /* FREE: the slab had been seen before */
+    gboolean was_listed;          /* it was on its node's list */
+    gboolean is_chain_full_known; /* FREE: how full every slab of the cpu partial list was */
+    GuideRange list, node;        /* before: the CPU's partial list, and the list of the node asked first */
+    gboolean are_nodes_known;     /* how many slabs each node's list has, as far as it matters */
+    guint n_empty;                /* FREE: slabs without an object on the cpu partial list before */
+    guint n_in_call;              /* objects */
     gboolean is_bulk;
     guint n_chain;
     SlabId chain[GUIDE_CHAIN_MAX]; /* FREE: the cpu partial list before */
@@ -73,14 +85,16 @@ typedef struct {
 
 struct _ReplayGuide {
     Replay *replay;
-    GArray **slabs;         /* [n_starts] GuideSlab by SlabId */
-    GuideAlloc *early;      /* storage of the pending steps */
-    GuidePending *pending;  /* [n_traced_cpus][KMEM_N_CONTEXTS] */
-    GHashTable *known_list; /* cache index << 16 | CPU: that CPU's partial list has been seen empty or drained */
+    GArray **slabs;        /* [n_starts] GuideSlab by SlabId */
+    GuideAlloc *early;     /* storage of the pending steps */
+    GuidePending *pending; /* [n_traced_cpus][KMEM_N_CONTEXTS] */
+    GHashTable
+        *known_list; /* guide_key() of cache and CPU: that CPU's partial list has only slabs the model has on it */
+    GHashTable *known_node; /* the same of cache and node */
     GHashTable *known_cpu;  /* the same for its cpu slab: it has allocated */
     GArray **away;          /* [n_starts] GuideAway: taken off node lists that the kernel found empty */
     ReplayTally tally[REPLAY_N_RULES];
-    guint64 n_silent;
+    ReplayFrees frees;
 };
 
 static inline GuideSource
@@ -105,9 +119,9 @@ guide_source_seen(const guint *seen, gboolean is_old_slab)
 }
 
 static inline gpointer
-guide_cpu_key(gint cache, guint cpu)
+guide_key(gint cache, guint number)
 {
-    return GUINT_TO_POINTER((guint) cache << 12 | cpu);
+    return GUINT_TO_POINTER((guint) cache << 12 | number);
 }
 
 static inline ReplayCache *
@@ -117,9 +131,11 @@ guide_cache(const ReplayGuide *guide, gint cache)
 }
 
 static inline void
-guide_judge(ReplayGuide *guide, ReplayRule rule, gboolean is_ok)
+guide_judge(ReplayGuide *guide, ReplayRule rule, gboolean is_known, gboolean is_ok)
 {
-    if (is_ok)
+    if (!is_known)
+        guide->tally[rule].left_out++;
+    else if (is_ok)
         guide->tally[rule].ok++;
     else
         guide->tally[rule].not_ok++;
@@ -135,6 +151,31 @@ guide_slab(ReplayGuide *guide, guint start, SlabId id)
 
 /* Whether all of a slab's content is known (start 0). */
 gboolean guide_is_certain(ReplayGuide *guide, SlabId id);
+
+/* What is known of lists (start 0). A known one becomes unknown when the kernel shows a slab on it that the model had
+ * not there, and known when the kernel shows it empty. */
+GuideRange guide_list_range(ReplayGuide *guide, gint cache, guint cpu);
+GuideRange guide_node_range(ReplayGuide *guide, gint cache, guint node);
+void guide_know_list(ReplayGuide *guide, gint cache, guint cpu, gboolean is_known);
+void guide_know_node(ReplayGuide *guide, gint cache, guint node, gboolean is_known);
+
+/* Fills in what is known before a step that asks `node` first. */
+void guide_look(ReplayGuide *guide, gint cache, guint cpu, guint node, GuidePrediction *did);
+
+/* The slab is not known to be where the model has it; all slabs of a list; those above `id`. */
+void guide_doubt(ReplayGuide *guide, guint start, SlabId id);
+void guide_doubt_list(ReplayGuide *guide, gint cache, guint start, guint cpu, SlabId until);
+void guide_doubt_node(ReplayGuide *guide, gint cache, guint start, guint node, SlabId until);
+
+/* The kernel took `id` where the model, put back to before, would not. */
+void guide_contradict(ReplayGuide *guide, gint cache, guint start, const MachCpu *cpu, SlabId id, GuideSource actual);
+
+/* What an allocation, now complete, shows of the lists. */
+void guide_learn_alloc(ReplayGuide *guide, gint cache, guint cpu, guint node, const guint *seen,
+                       const GuidePrediction *did, gboolean is_as_predicted);
+
+/* A CPU other than `cpu` is between the begin and the end of giving slabs to a node list, as far as its events tell. */
+gboolean guide_has_drain_under_way(const ReplayGuide *guide, guint cpu, gint cache);
 
 /* A CPU other than `cpu` whose last sign was within a free of this slab. */
 gboolean guide_has_free_under_way(const ReplayGuide *guide, guint cpu, guint64 recorded);
@@ -155,13 +196,16 @@ SlabId guide_adopt(ReplayGuide *guide, gint cache, guint start, guint64 recorded
 
 /* Takes the allocation of one object back. The slab goes where it came from, exactly, or to the end of the list when
  * `is_wrong_again`: the kernel has passed it over for the second time. */
-void guide_undo(SlubCache *slub, guint cpu, const GuidePrediction *did, gboolean is_wrong_again);
+void guide_undo(SlubCache *slub, guint cpu, const GuideAlloc *alloc, gboolean is_wrong_again);
+
+/* One object of a slab, to the CPU's freelist if it has the slab still (TRUE), else to the slab itself. */
+gboolean guide_give_back(SlubCache *slub, guint cpu, SlabId id);
 
 /* After that: the CPU has its old slab again (0 = it had none), with what others freed into it. */
 void guide_restore_cpu_slab(ReplayGuide *guide, gint cache, guint start, const MachCpu *cpu, SlabId old);
 
 /* After an allocation: makes the object one of `id`, where the kernel's step was `seen`. */
-void guide_force(ReplayGuide *guide, gint cache, guint start, MachCpu *cpu, SlabId id, const GuidePrediction *did,
+void guide_force(ReplayGuide *guide, gint cache, guint start, MachCpu *cpu, SlabId id, const GuideAlloc *alloc,
                  const guint *seen);
 
 /* Takes a slab that no recorded one stands for off the model's lists; it counts as full. */
@@ -177,6 +221,9 @@ void guide_need_objects(SlubCache *slub, SlabId id, guint n);
 
 /* Every live object of the trace has a slab that exists and counts it as in use. */
 void guide_settle_objects(ReplayGuide *guide, guint start);
+
+/* What a free did in the kernel and not in the model, or the other way round. */
+void guide_correct_free(ReplayGuide *guide, gint cache, guint cpu, const GuidePending *p);
 
 /* Counters of one CPU now, and the differences to them. */
 void guide_begin(const ReplayCache *cache, guint start, const MachCpu *cpu, GuidePrediction *ret_before);

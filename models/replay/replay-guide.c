@@ -34,6 +34,7 @@ replay_guide_new(Replay *replay)
     for (guint i = 0; i < n_slots; i++)
         guide->pending[i].early = guide->early + i * replay->params.n_starts;
     guide->known_list = g_hash_table_new(NULL, NULL);
+    guide->known_node = g_hash_table_new(NULL, NULL);
     guide->known_cpu = g_hash_table_new(NULL, NULL);
     return guide;
 }
@@ -52,6 +53,7 @@ replay_guide_free(ReplayGuide *guide)
     g_free(guide->pending);
     g_free(guide->early);
     g_hash_table_unref(guide->known_list);
+    g_hash_table_unref(guide->known_node);
     g_hash_table_unref(guide->known_cpu);
     g_free(guide);
 }
@@ -62,19 +64,10 @@ replay_guide_tally(const ReplayGuide *guide, ReplayRule rule)
     return guide->tally[rule];
 }
 
-guint64
-replay_guide_n_silent(const ReplayGuide *guide)
+ReplayFrees
+replay_guide_frees(const ReplayGuide *guide)
 {
-    return guide->n_silent;
-}
-
-static gboolean
-chain_is_certain(ReplayGuide *guide, const SlubCache *slub, guint cpu)
-{
-    for (SlabId id = slub->cpu[cpu].partial; id; id = slub->system->arena.slab[id].next)
-        if (!guide_is_certain(guide, id))
-            return FALSE;
-    return TRUE;
+    return guide->frees;
 }
 
 /* The recorded kernel gave the old slab of that address back, unseen. */
@@ -90,6 +83,13 @@ forget(ReplayGuide *guide, gint cache, guint start, SlabId id)
     }
 }
 
+/* Whose list comes first. */
+static guint
+asked_node(const ReplayGuide *guide, const MachCpu *cpu, gint wish)
+{
+    return wish >= 0 && wish < (gint) guide->replay->topology->n_nodes ? (guint) wish : cpu->mem_node;
+}
+
 /* One object from the model, as its state is now. */
 static GuideAlloc
 predict_alloc(ReplayGuide *guide, guint cpu_id, gint index, guint start, gint node)
@@ -101,10 +101,11 @@ predict_alloc(ReplayGuide *guide, guint cpu_id, gint index, guint start, gint no
     GuideAlloc alloc = {.is_done = TRUE};
 
     alloc.did.is_known =
-        g_hash_table_contains(guide->known_cpu, guide_cpu_key(index, cpu_id)) && (!old || guide_is_certain(guide, old));
-    if (start == 0 && old && guide_is_certain(guide, old))
+        g_hash_table_contains(guide->known_cpu, guide_key(index, cpu_id)) && (!old || guide_is_certain(guide, old));
+    if (start == 0 && old && guide_is_certain(guide, old) && slub->cpu[cpu->id].free == 0)
         alloc.did.is_known &= !guide_has_free_under_way(guide, cpu_id, guide_slab(guide, 0, old)->recorded - 1);
-    alloc.did.chain_known = chain_is_certain(guide, slub, cpu->id);
+    if (start == 0)
+        guide_look(guide, index, cpu_id, asked_node(guide, cpu, node), &alloc.did);
     guide_begin(cache, start, cpu, &alloc.did);
     alloc.got = slub_alloc_node(slub, cpu, node);
     guide_end(cache, start, cpu, &alloc.did);
@@ -113,60 +114,98 @@ predict_alloc(ReplayGuide *guide, guint cpu_id, gint index, guint start, gint no
     return alloc;
 }
 
+/* The early prediction, unless the kernel looked at its lists later: somewhere between the begin of the slow path and
+ * now. What a CPU has of its own slab does not become less meanwhile. */
+static GuideAlloc
+settle_prediction(ReplayGuide *guide, const KmemEvent *event, gint index, guint start, SlabId id, gboolean is_new,
+                  GuideAlloc alloc)
+{
+    SlubCache *slub = guide_cache(guide, index)->cache[start];
+    MachCpu *cpu = replay_cpu(guide->replay, start, event->cpu, 0);
+    gint wish = event->node < (gint) guide->replay->topology->n_nodes ? event->node : SLUB_NO_NODE;
+
+    if (alloc.is_done && guide_source(&alloc.did) != GUIDE_REFILL &&
+        (id ? alloc.got != id : is_new != (guide_source(&alloc.did) == GUIDE_NEW))) {
+        guide_undo(slub, cpu->id, &alloc, FALSE);
+        guide_restore_cpu_slab(guide, index, start, cpu, alloc.did.old_slab);
+        for (guint i = 0; i < SLAB_N_STATS; i++)
+            slub->cpu[cpu->id].stat[i] -= alloc.did.stat[i];
+        alloc.is_done = FALSE;
+    }
+    return alloc.is_done ? alloc : predict_alloc(guide, event->cpu, index, start, wish);
+}
+
+/* The slab of an object that no slab stands for yet; that which the model took, if it may be. */
+static SlabId
+bind_unseen(ReplayGuide *guide, gint index, guint start, const MachCpu *cpu, guint64 recorded, gboolean is_new,
+            const GuideAlloc *alloc)
+{
+    ReplayCache *cache = guide_cache(guide, index);
+    GArray *pool = cache->pool[start];
+    SlabId id = alloc->got;
+
+    if (guide_slab(guide, start, id)->recorded || is_new != (alloc->did.stat[SLAB_STAT_ALLOC_SLAB] > 0)) {
+        if (!is_new)
+            return guide_adopt(guide, index, start, recorded, 0, cpu);
+        id = slub_place_new(cache->cache[start], cpu->mem_node, 0, SLUB_PLACE_NONE, cpu->id);
+    }
+    for (guint i = 0; i < pool->len; i++)
+        if (g_array_index(pool, SlabId, i) == id) {
+            g_array_remove_index_fast(pool, i);
+            break;
+        }
+    guide_bind(guide, index, start, recorded, id, !is_new);
+    return id;
+}
+
+/* The kernel made a new slab: what the model has on the node's list is not there. */
+static void
+empty_node(ReplayGuide *guide, gint index, guint start, const MachCpu *cpu)
+{
+    SlubCache *slub = guide_cache(guide, index)->cache[start];
+
+    for (SlabId id = slub->node[cpu->mem_node].partial.head, next; id; id = next) {
+        next = slub->system->arena.slab[id].next;
+        if (!guide_slab(guide, start, id)->recorded)
+            guide_hide(guide, index, start, cpu, id);
+    }
+    guide_send_away(guide, index, start, cpu->mem_node);
+}
+
 /* One object in one start; returns the slab it is of. */
 static SlabId
 follow_alloc(ReplayGuide *guide, const KmemEvent *event, gint index, guint start, guint64 recorded, const guint *seen,
              GuideAlloc alloc)
 {
-    ReplayCache *cache = guide_cache(guide, index);
-    SlubCache *slub = cache->cache[start];
+    SlubCache *slub = guide_cache(guide, index)->cache[start];
     MachCpu *cpu = replay_cpu(guide->replay, start, event->cpu, 0);
-    gboolean is_new = seen[KMEM_PROBE_NEW_SLAB] > 0, is_wished = event->node >= 0;
-    SlabId id = guide_find(guide, index, start, recorded), got, old;
-    GuidePrediction did;
+    gboolean is_new = seen[KMEM_PROBE_NEW_SLAB] > 0;
+    SlabId id = guide_find(guide, index, start, recorded), old;
 
-    /* The kernel looked at its lists somewhere between the begin of the slow path and now. */
-    if (alloc.is_done && (id ? alloc.got != id : is_new != (guide_source(&alloc.did) == GUIDE_NEW))) {
-        guide_undo(slub, cpu->id, &alloc.did, FALSE);
-        guide_restore_cpu_slab(guide, index, start, cpu, alloc.did.old_slab);
-        alloc.is_done = FALSE;
-    }
-    if (!alloc.is_done)
-        alloc = predict_alloc(guide, event->cpu, index, start,
-                              is_wished && event->node < (gint) guide->replay->topology->n_nodes ? event->node
-                                                                                                 : SLUB_NO_NODE);
-    did = alloc.did;
-    got = alloc.got;
-    old = did.old_slab;
-    if (is_new && id && id != old && id != got) {
+    alloc = settle_prediction(guide, event, index, start, id, is_new, alloc);
+    old = alloc.did.old_slab;
+    if (is_new && id && id != old && id != alloc.got) {
         forget(guide, index, start, id);
         id = 0;
     }
     if (start == 0 && event->op == KMEM_ALLOC)
-        guide_judge_alloc(guide, index, event->cpu, seen, &did, got, id);
-    if (!id && !guide_slab(guide, start, got)->recorded && is_new == (did.stat[SLAB_STAT_ALLOC_SLAB] > 0)) {
-        for (guint i = 0; i < cache->pool[start]->len; i++)
-            if (g_array_index(cache->pool[start], SlabId, i) == got) {
-                g_array_remove_index_fast(cache->pool[start], i);
-                break;
-            }
-        guide_bind(guide, index, start, recorded, got, !is_new);
-        id = got;
-    } else if (!id && is_new) {
-        id = slub_place_new(slub, cpu->mem_node, 0, SLUB_PLACE_NONE, cpu->id);
-        guide_bind(guide, index, start, recorded, id, FALSE);
-    } else if (!id) {
-        id = guide_adopt(guide, index, start, recorded, 0, cpu);
-    }
-    if (got != id)
-        guide_force(guide, index, start, cpu, id, &did, seen);
-    if (got != id && is_new && guide_source(&did) == GUIDE_NODE && guide_slab(guide, start, got)->recorded)
-        guide_send_away(guide, index, start, cpu->mem_node);
-    if (got != id && is_new && guide_source(&did) == GUIDE_NODE && !guide_slab(guide, start, got)->recorded)
-        guide_hide(guide, index, start, cpu, got);
-    /* A slow call that left the old slab has used it up: from now on all of it is known. */
+        guide_judge_alloc(guide, index, event->cpu, seen, &alloc.did, alloc.got, id);
+    if (!id)
+        id = bind_unseen(guide, index, start, cpu, recorded, is_new, &alloc);
+    if (alloc.got != id)
+        guide_force(guide, index, start, cpu, id, &alloc, seen);
+    if (alloc.got != id && is_new)
+        empty_node(guide, index, start, cpu);
+    guide_slab(guide, start, id)->is_doubted = FALSE;
+    /* A slow call that left the old slab has used it up: from now on all of it is known. One that did not, though the
+     * model says so, shows that the slab has other objects free than thought. */
     if (seen[KMEM_PROBE_ALLOC_SLOW] && old && old != id && slub->system->arena.slab[old].objects)
         guide_slab(guide, start, old)->is_uncertain = FALSE;
+    if (old == id && guide_source(&alloc.did) != guide_source_seen(seen, TRUE) && event->op == KMEM_ALLOC)
+        guide_slab(guide, start, id)->is_uncertain = TRUE;
+    if (start == 0 && event->op == KMEM_ALLOC)
+        guide_learn_alloc(guide, index, event->cpu, asked_node(guide, cpu, event->node), seen, &alloc.did,
+                          alloc.got == id);
     return id;
 }
 
@@ -176,87 +215,6 @@ pending_at(const ReplayGuide *guide, const KmemEvent *event)
     return &guide->pending[event->cpu * KMEM_N_CONTEXTS + event->context];
 }
 
-/* The kernel put the slab on the CPU's list: it was full before. */
-static void
-correct_put(ReplayGuide *guide, gint cache, guint cpu, guint start, SlabId id)
-{
-    SlubCache *slub = guide_cache(guide, cache)->cache[start];
-    Slab *slab = &slub->system->arena.slab[id];
-
-    slub_place_take(slub, id);
-    slub->cpu[cpu].n_objects += slab->objects - 1 - slab->inuse;
-    slab->inuse = (guint16) (slab->objects - 1);
-    slub_place_put(slub, id, SLUB_PLACE_CPU_PARTIAL, cpu);
-    guide_slab(guide, start, id)->is_uncertain = FALSE;
-}
-
-static void
-correct_drain(ReplayGuide *guide, gint cache, guint cpu_id, guint start, SlabId keep)
-{
-    SlubCache *slub = guide_cache(guide, cache)->cache[start];
-    MachCpu *cpu = replay_cpu(guide->replay, start, cpu_id, 0);
-    SlabId first;
-
-    if (keep)
-        slub_place_take(slub, keep);
-    first = slub->cpu[cpu_id].partial;
-    slub->cpu[cpu_id].partial = 0;
-    if (first)
-        slub->generation->put_partials(slub, cpu, first);
-    if (keep)
-        slub_place_put(slub, keep, SLUB_PLACE_CPU_PARTIAL, cpu_id);
-}
-
-/* The kernel did not drain: what the model gave to the node list comes back under the slab put last. */
-static void
-correct_no_drain(ReplayGuide *guide, gint cache, guint cpu, const GuidePrediction *did, SlabId last)
-{
-    SlubCache *slub = guide_cache(guide, cache)->cache[0];
-    const Slab *arena = slub->system->arena.slab;
-
-    slub_place_take(slub, last);
-    for (guint i = did->n_chain; i-- > 0;)
-        if (arena[did->chain[i]].objects && arena[did->chain[i]].cache == slub->index &&
-            arena[did->chain[i]].flags & SLAB_ON_PARTIAL) {
-            slub_place_take(slub, did->chain[i]);
-            slub_place_put(slub, did->chain[i], SLUB_PLACE_CPU_PARTIAL, cpu);
-        }
-    slub_place_put(slub, last, SLUB_PLACE_CPU_PARTIAL, cpu);
-}
-
-/* What a free did in the kernel and not in the model, or the other way round. */
-static void
-correct_free(ReplayGuide *guide, gint cache, guint cpu, const GuidePending *p)
-{
-    const GuidePrediction *did = &p->predicted;
-
-    if (!p->seen[KMEM_PROBE_FREE_SLOW] || !did->stat[SLAB_STAT_FREE_SLOWPATH])
-        return;
-    for (guint start = 0; start < guide->replay->params.n_starts; start++) {
-        SlabId id = guide_find(guide, cache, start, p->recorded);
-        SlubCache *slub = guide_cache(guide, cache)->cache[start];
-
-        if (!id && !p->seen[KMEM_PROBE_DISCARD_SLAB] && did->stat[SLAB_STAT_FREE_SLAB]) {
-            id = slub_place_new(slub, replay_cpu(guide->replay, start, cpu, 0)->mem_node, 0, SLUB_PLACE_NODE_TAIL, cpu);
-            guide_bind(guide, cache, start, p->recorded, id, FALSE);
-        }
-        if (!id)
-            continue;
-        if (p->seen[KMEM_PROBE_PUT_CPU_PARTIAL] && !did->stat[SLAB_STAT_CPU_PARTIAL_FREE])
-            correct_put(guide, cache, cpu, start, id);
-        if (p->seen[KMEM_PROBE_UNFREEZE] && !did->stat[SLAB_STAT_CPU_PARTIAL_DRAIN])
-            correct_drain(guide, cache, cpu, start, id);
-        if (start == 0 && p->seen[KMEM_PROBE_PUT_CPU_PARTIAL] && !p->seen[KMEM_PROBE_UNFREEZE] &&
-            did->stat[SLAB_STAT_CPU_PARTIAL_DRAIN])
-            correct_no_drain(guide, cache, cpu, did, id);
-        if (p->seen[KMEM_PROBE_DISCARD_SLAB] && !p->seen[KMEM_PROBE_PUT_CPU_PARTIAL] &&
-            !did->stat[SLAB_STAT_FREE_SLAB] && slub_place_n_inuse(slub, id) == 0) {
-            slub_place_take(slub, id);
-            slub_place_discard(slub, id);
-        }
-    }
-}
-
 /* The slab that a recorded one stands for, if need be one from before the trace. */
 static SlabId
 slab_of(ReplayGuide *guide, guint cpu, gint index, guint start, guint64 recorded)
@@ -264,6 +222,17 @@ slab_of(ReplayGuide *guide, guint cpu, gint index, guint start, guint64 recorded
     SlabId id = guide_find(guide, index, start, recorded);
 
     return id ? id : guide_adopt(guide, index, start, recorded, 0, replay_cpu(guide->replay, start, cpu, 0));
+}
+
+/* What a list had of others goes to the node's with it; the slab put last is then the only one. */
+static void
+learn_drain(ReplayGuide *guide, gint cache, guint cpu, const GuidePrediction *did)
+{
+    if (!did->stat[SLAB_STAT_CPU_PARTIAL_DRAIN])
+        return;
+    for (guint node = 0; node < guide->replay->topology->n_nodes && !did->list.is_known; node++)
+        guide_know_node(guide, cache, node, FALSE);
+    guide_know_list(guide, cache, cpu, TRUE);
 }
 
 static void
@@ -279,20 +248,26 @@ apply_free(ReplayGuide *guide, guint event_cpu, GuidePending *p)
         SlabId id = slab_of(guide, event_cpu, p->cache, start, p->recorded);
         GuidePrediction did = {.is_met = is_met,
                                .is_known = start == 0 && guide_is_certain(guide, id),
-                               .chain_known = start == 0 && chain_is_certain(guide, slub, cpu->id)};
+                               .is_place_known = start == 0 && !guide_slab(guide, 0, id)->is_doubted};
 
         for (SlabId on = slub->cpu[cpu->id].partial; on && did.n_chain < GUIDE_CHAIN_MAX;
              on = slub->system->arena.slab[on].next)
             did.chain[did.n_chain++] = on;
         guide_need_objects(slub, id, 1);
+        if (start == 0)
+            guide_look(guide, p->cache, cpu->id, slub->system->arena.slab[id].node, &did);
         did.was_listed =
             (slub->system->arena.slab[id].flags & SLAB_ON_PARTIAL) != 0 && slub->system->arena.slab[id].inuse == 1;
         guide_begin(cache, start, cpu, &did);
         slub_free(slub, cpu, id);
         guide_end(cache, start, cpu, &did);
+        /* Onto the CPU's list if it was full: which is known, or else seen in the end. */
+        if (did.stat[SLAB_STAT_CPU_PARTIAL_FREE])
+            guide_slab(guide, start, id)->is_doubted = !did.is_known;
         if (start == 0)
             p->predicted = did;
     }
+    learn_drain(guide, p->cache, event_cpu, &p->predicted);
 }
 
 static void
@@ -305,17 +280,11 @@ finish_step(ReplayGuide *guide, guint cpu, KmemContext context, GuidePending *p)
         for (guint start = 0; p->seen[KMEM_PROBE_UNFREEZE] && start < guide->replay->params.n_starts; start++)
             guide_bring_back(guide, p->cache, start);
         if (!p->predicted.is_bulk)
-            correct_free(guide, p->cache, cpu, p);
+            guide_correct_free(guide, p->cache, cpu, p);
     }
     for (guint start = 0; start < guide->replay->params.n_starts; start++) {
-        if (p->early[start].is_done) { /* nothing came of it */
-            SlubCpu *c = &guide_cache(guide, p->cache)->cache[start]->cpu[cpu];
-
-            if (c->slab == p->early[start].got) {
-                c->free++;
-                c->n_objects--;
-            }
-        }
+        if (p->early[start].is_done) /* nothing came of it */
+            guide_give_back(guide_cache(guide, p->cache)->cache[start], cpu, p->early[start].got);
         p->early[start].is_done = FALSE;
     }
     *p = (GuidePending){.early = p->early};
@@ -339,14 +308,6 @@ finish_interrupts(ReplayGuide *guide, const KmemEvent *event)
 {
     for (guint context = event->context + 1; context < KMEM_N_CONTEXTS; context++)
         finish_step(guide, event->cpu, (KmemContext) context, &guide->pending[event->cpu * KMEM_N_CONTEXTS + context]);
-}
-
-static void
-note_list(ReplayGuide *guide, gint cache, guint cpu, const guint *seen)
-{
-    g_hash_table_add(guide->known_cpu, guide_cpu_key(cache, cpu));
-    if (seen[KMEM_PROBE_NEW_SLAB] || seen[KMEM_PROBE_GET_PARTIAL_NODE])
-        g_hash_table_add(guide->known_list, guide_cpu_key(cache, cpu));
 }
 
 /* What was seen and done of the allocation that is now complete. */
@@ -380,7 +341,6 @@ feed_alloc(ReplayGuide *guide, const KmemEvent *event, gint index)
         object = replay_table_find(&guide->replay->objects, event->ptr);
         object[1 + start] = id;
     }
-    note_list(guide, index, event->cpu, seen);
 }
 
 /* New slabs come last, when lists are exhausted: whether not more than `n_new` unknown slabs are met from the i-th
@@ -400,42 +360,60 @@ is_last_unknown(ReplayGuide *guide, const KmemEvent *event, gint index, guint st
     return n <= n_new;
 }
 
+/* What the model did in a bulk allocation, and whether that shows the lists as they were thought to be. */
+static void
+judge_alloc_bulk(ReplayGuide *guide, const KmemEvent *event, gint index, const guint *seen, const GuidePrediction *did)
+{
+    guint node = replay_cpu(guide->replay, 0, event->cpu, 0)->mem_node;
+    gboolean is_as_predicted = did->stat[SLAB_STAT_ALLOC_SLAB] == seen[KMEM_PROBE_NEW_SLAB] &&
+                               did->stat[SLAB_STAT_ALLOC_FROM_PARTIAL] == seen[KMEM_PROBE_GET_PARTIAL_NODE];
+
+    guide_judge(guide, REPLAY_RULE_BULK_ALLOC,
+                did->is_known && g_hash_table_contains(guide->known_cpu, guide_key(index, event->cpu)),
+                did->stat[SLAB_STAT_ALLOC_SLOWPATH] == seen[KMEM_PROBE_ALLOC_SLOW]);
+    if (!is_as_predicted) {
+        guide_know_list(guide, index, event->cpu, FALSE);
+        guide_know_node(guide, index, node, FALSE);
+    }
+    guide_learn_alloc(guide, index, event->cpu, node, seen, did, is_as_predicted);
+}
+
 /* Object by object: the recorded slow calls of the whole are laid to the objects that change the slab. */
 static void
 feed_alloc_bulk(ReplayGuide *guide, const KmemEvent *event, gint index)
 {
-    GuidePending *p = pending_at(guide, event);
     ReplayCache *cache = guide_cache(guide, index);
+    const SlubCpu *c = &cache->cache[0]->cpu[event->cpu];
     guint seen[KMEM_N_PROBES] = {0}, none[KMEM_N_PROBES] = {0};
     guint made[KMEM_N_PROBES] = {[KMEM_PROBE_ALLOC_SLOW] = 1, [KMEM_PROBE_NEW_SLAB] = 1};
     g_autofree GuideAlloc *early = g_new0(GuideAlloc, guide->replay->params.n_starts);
     const GuideAlloc none_early = {0};
-    guint64 n_slow = 0;
-    gboolean is_known = TRUE;
+    GuidePrediction did = {.is_known = TRUE}, first = {0};
 
-    take_early(guide, p, index, seen, early);
-    n_slow = early[0].is_done ? early[0].did.stat[SLAB_STAT_ALLOC_SLOWPATH] : 0;
-    finish_step(guide, event->cpu, event->context, p);
+    take_early(guide, pending_at(guide, event), index, seen, early);
+    if (early[0].is_done)
+        first = early[0].did;
+    finish_step(guide, event->cpu, event->context, pending_at(guide, event));
     for (guint i = 0; i < event->n_shown; i++)
         apply_frees_of(guide, event->ptrs[i]);
-    for (guint i = 0; i < event->n_shown; i++)
-        for (guint start = 0; start < guide->replay->params.n_starts; start++) {
-            SlubCpu *c = &cache->cache[start]->cpu[event->cpu];
-            guint64 before = c->stat[SLAB_STAT_ALLOC_SLOWPATH];
-            guint64 recorded = event->ptrs[i] >> cache->slab_shift;
-            SlabId id = guide_find(guide, index, start, recorded);
-            const guint *its =
-                !id && is_last_unknown(guide, event, index, start, i, seen[KMEM_PROBE_NEW_SLAB]) ? made : none;
+    guide_begin(cache, 0, replay_cpu(guide->replay, 0, event->cpu, 0), &did);
+    for (guint i = 0; i < event->n_shown; i++) {
+        guint64 recorded = event->ptrs[i] >> cache->slab_shift;
+        guint32 *object = replay_table_find(&guide->replay->objects, event->ptrs[i]);
 
-            is_known &= !c->slab || guide_is_certain(guide, c->slab);
-            replay_table_find(&guide->replay->objects, event->ptrs[i])[1 + start] =
-                follow_alloc(guide, event, index, start, recorded, its, i == 0 ? early[start] : none_early);
-            if (start == 0)
-                n_slow += c->stat[SLAB_STAT_ALLOC_SLOWPATH] - before;
+        did.is_known &= !c->slab || guide_is_certain(guide, c->slab);
+        for (guint start = 0; start < guide->replay->params.n_starts; start++) {
+            gboolean is_new = !guide_find(guide, index, start, recorded) &&
+                              is_last_unknown(guide, event, index, start, i, seen[KMEM_PROBE_NEW_SLAB]);
+
+            object[1 + start] = follow_alloc(guide, event, index, start, recorded, is_new ? made : none,
+                                             i == 0 ? early[start] : none_early);
         }
-    if (is_known && g_hash_table_contains(guide->known_cpu, guide_cpu_key(index, event->cpu)))
-        guide_judge(guide, REPLAY_RULE_BULK_ALLOC, n_slow == seen[KMEM_PROBE_ALLOC_SLOW]);
-    note_list(guide, index, event->cpu, seen);
+    }
+    guide_end(cache, 0, replay_cpu(guide->replay, 0, event->cpu, 0), &did);
+    for (guint i = 0; i < SLAB_N_STATS; i++)
+        did.stat[i] += first.stat[i];
+    judge_alloc_bulk(guide, event, index, seen, &did);
 }
 
 static void
@@ -495,6 +473,8 @@ feed_probe(ReplayGuide *guide, const KmemEvent *event, gint index)
             if (guide_cache(guide, index)->cache[start]->cpu[event->cpu].free == 0)
                 p->early[start] = predict_alloc(guide, event->cpu, index, start, SLUB_NO_NODE);
     }
+    if (event->probe == KMEM_PROBE_FREE_SLOW && (p->step != GUIDE_FREE || p->cache != index))
+        guide->frees.without_object++;
     if (p->step == GUIDE_IDLE || p->cache != index)
         return;
     p->seen[event->probe]++;

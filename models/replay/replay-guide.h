@@ -6,9 +6,10 @@
 
 /* Following the kernel: each step is predicted by the allocator from its state, compared with what the recorded
  * pointers and slow-path events show, and then the state is made to agree with the kernel. A wrong rule shows as steps
- * that disagree, also where totals hide it. Steps whose outcome depends on something the trace has not shown yet (the
- * fullness of a slab from before it, a list never seen empty) are not judged. Rules are those of mm/slub.c as in
- * slub-facts B.1 and B.2. */
+ * that disagree, also where totals hide it. Steps whose outcome depends on something the trace has not shown (the
+ * fullness of a slab from before it, a list never seen empty, what a step that disagreed has put in doubt) are left
+ * out, and counted as such; that is decided before the kernel's answer is looked at. Rules are those of mm/slub.c as
+ * in slub-facts B.1 and B.2. */
 
 #define REPLAY_RULES(RULE)                                                                                             \
     RULE(ALLOC_SLOW, "an allocation is slow iff the CPU's freelist is empty")                                          \
@@ -35,6 +36,7 @@ const char *replay_rule_text(ReplayRule rule);
 
 typedef struct {
     guint64 ok, not_ok;
+    guint64 left_out; /* the rule's outcome hung on something that was not known when the step began */
 } ReplayTally;
 
 typedef struct _ReplayGuide ReplayGuide;
@@ -53,7 +55,16 @@ void replay_guide_hand_over(ReplayGuide *guide);
 
 ReplayTally replay_guide_tally(const ReplayGuide *guide, ReplayRule rule);
 
-/* Slow frees in interrupts that show no event: the probes were silent while another probe's handler ran. */
-guint64 replay_guide_n_silent(const ReplayGuide *guide);
+/* Calls of __slab_free, predicted beside seen. */
+typedef struct {
+    guint64 agreed;
+    guint64 silent;     /* predicted in an interrupt and not seen: the probes were silent, as another probe's handler
+                         * was interrupted */
+    guint64 wrong[2];   /* only predicted; only seen */
+    guint64 unknown[2]; /* the same where the slab, from before the trace, or the CPU's own is not known */
+    guint64 without_object; /* seen without the event of a free before it: the trace does not show the object */
+} ReplayFrees;
+
+ReplayFrees replay_guide_frees(const ReplayGuide *guide);
 
 #endif

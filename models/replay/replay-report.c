@@ -94,7 +94,9 @@ append_pools(const ReplayRun *run, GString *text)
 static void
 append_rules(const ReplayGuide *guide, GString *text)
 {
-    g_string_append_printf(text, "# %-72s %9s %7s %9s\n", "rule", "ok", "not ok", "ok_%");
+    ReplayFrees frees = replay_guide_frees(guide);
+
+    g_string_append_printf(text, "# %-72s %9s %7s %9s %9s\n", "rule", "ok", "not ok", "ok_%", "left_out");
     for (guint rule = 0; rule < REPLAY_N_RULES; rule++) {
         ReplayTally tally = replay_guide_tally(guide, (ReplayRule) rule);
         guint64 n = tally.ok + tally.not_ok;
@@ -102,12 +104,20 @@ append_rules(const ReplayGuide *guide, GString *text)
         g_string_append_printf(text, "  %-72s %9" G_GUINT64_FORMAT " %7" G_GUINT64_FORMAT,
                                replay_rule_text((ReplayRule) rule), tally.ok, tally.not_ok);
         if (n)
-            g_string_append_printf(text, " %9.2f\n", 100.0 * (double) tally.ok / (double) n);
+            g_string_append_printf(text, " %9.2f", 100.0 * (double) tally.ok / (double) n);
         else
-            g_string_append_printf(text, " %9s\n", "-");
+            g_string_append_printf(text, " %9s", "-");
+        g_string_append_printf(text, " %9" G_GUINT64_FORMAT "\n", tally.left_out);
     }
-    g_string_append_printf(text, "# %" G_GUINT64_FORMAT " slow frees in interrupts show no event: silent probes\n",
-                           replay_guide_n_silent(guide));
+    g_string_append_printf(
+        text,
+        "# slow frees: %" G_GUINT64_FORMAT " as predicted, %" G_GUINT64_FORMAT
+        " in interrupts without an event (silent probes), %" G_GUINT64_FORMAT " wrong (%" G_GUINT64_FORMAT
+        " only predicted, %" G_GUINT64_FORMAT " only seen), %" G_GUINT64_FORMAT
+        " on slabs not known (%" G_GUINT64_FORMAT " only predicted, %" G_GUINT64_FORMAT
+        " only seen), %" G_GUINT64_FORMAT " of objects that the trace does not show\n",
+        frees.agreed, frees.silent, frees.wrong[0] + frees.wrong[1], frees.wrong[0], frees.wrong[1],
+        frees.unknown[0] + frees.unknown[1], frees.unknown[0], frees.unknown[1], frees.without_object);
 }
 
 /* Of the first start: slabs with free objects at the end. */
