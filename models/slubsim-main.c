@@ -25,6 +25,7 @@ main(int argc, char **argv)
         .starts = starts,
         .trust_metric = "is_converged",
         .check = world_check,
+        .reads_key = world_reads_key,
         .run = world_run,
     };
 

@@ -60,10 +60,13 @@ sim_cli_show(const SimCli *cli, int argc, char **argv)
     g_autoptr(SimPlan) plan = NULL;
     g_autoptr(SimTable) published = NULL;
     g_autoptr(GError) error = NULL;
+    gboolean all = FALSE;
     const GOptionEntry entries[] = {
         {"set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &sets, "Give a key another value; may be repeated", "GROUP.KEY=VALUE"},
         {"variant", 0, 0, G_OPTION_ARG_STRING, &variant, "Show this variant instead of the first", "NAME"},
+        {"all", 0, 0, G_OPTION_ARG_NONE, &all, "Also defaults of keys that this point does not look at", NULL},
         {NULL}};
+    guint n_left_out = 0;
     int point;
 
     if (!sim_cli_parse(cli, argv, entries, "FILE|NAME",
@@ -74,9 +77,13 @@ sim_cli_show(const SimCli *cli, int argc, char **argv)
     point = find_variant(plan, variant, &error);
     if (point < 0)
         return sim_cli_fail(cli, error);
-    text = sim_config_to_text(sim_plan_config(plan, (guint) point), TRUE);
+    text = sim_config_to_short_text(sim_plan_config(plan, (guint) point), all ? NULL : cli->experiment->reads_key,
+                                    &n_left_out);
     printf("# %s: point %d of %u, %s\n%s", sim_plan_name(plan), point + 1, sim_plan_n_points(plan),
            sim_plan_label(plan, (guint) point), text);
+    if (n_left_out > 0)
+        printf("\n# left out: %u default%s that this point does not look at (--all)\n", n_left_out,
+               n_left_out == 1 ? "" : "s");
     return 0;
 }
 

@@ -166,45 +166,82 @@ sim_config_error(const SimConfig *config, const char *group, const char *key, GE
     return FALSE;
 }
 
-static void
-append_group(const SimConfig *config, const char *pattern, const char *name, gboolean origins, GString *text)
+typedef struct {
+    gboolean origins;
+    gboolean (*reads_key)(const SimConfig *config, const SimKeySpec *spec); /* NULL: all keys are of interest */
+    guint n_left_out;
+    GString *text;
+} Writer;
+
+static gboolean
+is_left_out(const Writer *writer, const SimConfig *config, const SimKeySpec *spec, const SimSetting *setting)
 {
+    gboolean is_given = setting != NULL && strcmp(setting->place, "default") != 0;
+
+    return writer->reads_key != NULL && !is_given && !writer->reads_key(config, spec);
+}
+
+static void
+append_group(const SimConfig *config, const char *pattern, const char *name, Writer *writer)
+{
+    GString *text = writer->text;
     g_string_append_printf(text, "%s[%s]\n", text->len > 0 ? "\n" : "", name);
     for (guint i = 0; i < config->rows->len; i++) {
         const SimKeySpec *spec = config->rows->pdata[i];
         if (strcmp(spec->group, pattern) != 0 || sim_schema_is_structural(spec))
             continue;
         const SimSetting *setting = sim_config_setting(config, name, spec->key);
+        if (is_left_out(writer, config, spec, setting)) {
+            writer->n_left_out++;
+            continue;
+        }
         if (setting == NULL) {
-            if (origins)
+            if (writer->origins)
                 g_string_append_printf(text, "# %s is not given\n", spec->key);
             continue;
         }
         g_autofree char *value = sim_value_to_file_text(spec, &setting->value);
-        if (origins)
+        if (writer->origins)
             g_string_append_printf(text, "# %s\n", setting->origin);
         g_string_append_printf(text, "%s = %s\n", spec->key, value);
     }
 }
 
-char *
-sim_config_to_text(const SimConfig *config, gboolean origins)
+static char *
+write_all(const SimConfig *config, Writer *writer)
 {
-    GString *text = g_string_new(NULL);
     const char *last = "";
+    writer->text = g_string_new(NULL);
     for (guint i = 0; i < config->rows->len; i++) {
         const SimKeySpec *spec = config->rows->pdata[i];
         if (strcmp(spec->group, last) == 0 || sim_schema_is_structural(spec))
             continue;
         last = spec->group;
         if (!sim_schema_group_is_family(spec->group)) {
-            append_group(config, spec->group, spec->group, origins, text);
+            append_group(config, spec->group, spec->group, writer);
             continue;
         }
         for (const char *const *name = sim_config_instances(config, spec->group); *name != NULL; name++) {
             g_autofree char *group = sim_config_member_group(spec->group, *name);
-            append_group(config, spec->group, group, origins, text);
+            append_group(config, spec->group, group, writer);
         }
     }
-    return g_string_free(text, FALSE);
+    return g_string_free(writer->text, FALSE);
+}
+
+char *
+sim_config_to_text(const SimConfig *config, gboolean origins)
+{
+    Writer writer = {.origins = origins};
+    return write_all(config, &writer);
+}
+
+char *
+sim_config_to_short_text(const SimConfig *config,
+                         gboolean (*reads_key)(const SimConfig *config, const SimKeySpec *spec), guint *ret_n_left_out)
+{
+    Writer writer = {.origins = TRUE, .reads_key = reads_key};
+    char *text = write_all(config, &writer);
+    *ret_n_left_out = writer.n_left_out;
+    return text;
 }

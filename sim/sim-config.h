@@ -79,5 +79,10 @@ gboolean sim_config_error(const SimConfig *config, const char *group, const char
 /* Canonical text: every group and key in schema order with effective values (GKeyFile syntax). With `origins`, a
  * comment with the origin stands before each value. Caller frees. */
 char *sim_config_to_text(const SimConfig *config, gboolean origins);
+/* The same for people, without the keys that `reads_key` (SimExperiment) refuses and that nobody has given;
+ * *ret_n_left_out counts these. */
+char *sim_config_to_short_text(const SimConfig *config,
+                               gboolean (*reads_key)(const SimConfig *config, const SimKeySpec *spec),
+                               guint *ret_n_left_out);
 
 #endif

@@ -26,6 +26,8 @@ typedef struct
     const char *trust_metric;
     /* Checks a resolved point beyond the schema without running it. */
     gboolean (*check)(const SimConfig *config, GError **error);
+    /* Whether a point looks at this key of the schema at all; NULL: at every one. */
+    gboolean (*reads_key)(const SimConfig *config, const SimKeySpec *spec);
     /* Runs one replication and fills `record`. Thread-safe: touches nothing shared. SIM_ERROR_INTERRUPTED when
      * cancelled. */
     gboolean (*run)(const SimRunInput *input, SimRecord *record, GError **error);

@@ -385,7 +385,8 @@ slab_listing_read_sysfs(SlabListing *listing, const char *text, const char *path
 static gboolean
 read_slabinfo_row(SlabListing *listing, const char *line, SlabListingRow *ret_row, const char **ret_fault)
 {
-    g_auto(GStrv) words = g_regex_split_simple("\\s+", line, 0, 0);
+    g_autofree char *valid = g_utf8_make_valid(line, -1); /* a regex splits nothing else */
+    g_auto(GStrv) words = g_regex_split_simple("\\s+", valid, 0, 0);
     guint n_words = g_strv_length(words);
     SlabListingRow row = empty_row(listing, words[0]);
     guint64 numbers[6];

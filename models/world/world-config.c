@@ -133,6 +133,28 @@ world_schema(void)
     return &schema;
 }
 
+static gboolean
+has_key(const Workload *workload, const SimKeySpec *spec)
+{
+    for (const SimKeySpec *key = workload->keys; key && key->group; key++)
+        if (key == spec)
+            return TRUE;
+    return FALSE;
+}
+
+gboolean
+world_reads_key(const SimConfig *config, const SimKeySpec *spec)
+{
+    const Workload *chosen = workload_find(sim_config_text(config, "workload", "type"));
+
+    if (chosen && has_key(chosen, spec))
+        return TRUE;
+    for (const Workload *const *w = workloads(); *w; w++)
+        if (has_key(*w, spec))
+            return FALSE;
+    return TRUE;
+}
+
 gboolean
 world_kernel(const SimConfig *config, guint *ret_kernel, GError **error)
 {

@@ -55,8 +55,9 @@ world_free_accounted(const World *world, SlubCache *cache, MachCpu *cpu, SlabId 
     memcg_slab_free(world->memcg, cache, cpu, object, world->memcg_task.group);
 }
 
-/* SimExperiment's two functions. */
+/* SimExperiment's functions. Of the workloads' keys only the chosen one's are read. */
 gboolean world_check(const SimConfig *config, GError **error);
+gboolean world_reads_key(const SimConfig *config, const SimKeySpec *spec);
 gboolean world_run(const SimRunInput *input, SimRecord *record, GError **error);
 
 /* All key tables of the program's schema: [machine], [costs], [kernel], [slub], [cache NAME], [workload]. */

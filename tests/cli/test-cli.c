@@ -82,6 +82,27 @@ test_show(void)
     }
 }
 
+/* Keys that a point does not look at are left out, unless someone has given them, and never in silence. */
+static void
+test_show_short(void)
+{
+    toy_write("t.scenario", "[run]\nduration=1 ms\n[toy]\ntables=false\nnodes=3\n");
+    {
+        g_auto(Outcome) outcome = cli_run("show t.scenario", NULL);
+        g_assert_null(strstr(outcome.out, "\nsite = "));
+        g_assert_nonnull(strstr(outcome.out, "\nnodes = 3\n"));
+        g_assert_true(
+            g_str_has_suffix(outcome.out, "\n\n# left out: 1 default that this point does not look at (--all)\n"));
+    }
+    for (const char *const *line =
+             (const char *const[]){"show t.scenario --all", "show t.scenario --set toy.tables=true", NULL};
+         *line != NULL; line++) {
+        g_auto(Outcome) outcome = cli_run(*line, NULL);
+        g_assert_nonnull(strstr(outcome.out, "\nsite = slow_path\n"));
+        g_assert_null(strstr(outcome.out, "left out"));
+    }
+}
+
 static void
 test_list_and_names(void)
 {
@@ -410,6 +431,7 @@ main(int argc, char **argv)
     toy_add_test("/cli/help", test_help);
     toy_add_test("/cli/check", test_check);
     toy_add_test("/cli/show", test_show);
+    toy_add_test("/cli/show-short", test_show_short);
     toy_add_test("/cli/list-and-names", test_list_and_names);
     toy_add_test("/cli/run", test_run);
     toy_add_test("/cli/equal-bytes", test_equal_bytes);

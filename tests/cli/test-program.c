@@ -165,6 +165,18 @@ test_order_too_small(void)
     g_assert_nonnull(strstr(outcome.err, "order"));
 }
 
+/* Keys of the other workloads are left out. */
+static void
+test_show_workload(void)
+{
+    g_auto(Outcome) outcome = run("SLUBSIM", "show mmap1-small"), all = run("SLUBSIM", "show mmap1-small --all");
+
+    g_assert_nonnull(strstr(outcome.out, "\niteration_compute = "));
+    g_assert_nonnull(strstr(outcome.out, "\nmax_order = "));
+    g_assert_null(strstr(outcome.out, "\nfds = "));
+    g_assert_nonnull(strstr(all.out, "\nfds = "));
+}
+
 /* Metrics and columns are explained where the results are; a scenario of each workload, and sheaves. */
 static void
 test_documented(void)
@@ -212,6 +224,7 @@ main(int argc, char **argv)
     g_test_add_data_func("/program/run-ahead/mmap1-small", "mmap1-small", test_run_ahead);
     g_test_add_data_func("/program/run-ahead/hackbench-small", "hackbench-small", test_run_ahead);
     g_test_add_func("/program/check-all", test_check_all);
+    g_test_add_func("/program/show-workload", test_show_workload);
     g_test_add_func("/program/documented", test_documented);
     g_test_add_func("/program/bad-inputs", test_bad_inputs);
     g_test_add_func("/program/order-too-small", test_order_too_small);

@@ -135,12 +135,22 @@ toy_check(const SimConfig *config, GError **error)
     return TRUE;
 }
 
+/* A toy without tables has no use for what they are made of. */
+static gboolean
+toy_reads_key(const SimConfig *config, const SimKeySpec *spec)
+{
+    gboolean is_of_tables = g_str_equal(spec->key, "nodes") || g_str_equal(spec->key, "site");
+
+    return !is_of_tables || sim_config_bool(config, "toy", "tables");
+}
+
 static const char *const toy_starts[] = {"cold", "warm", NULL};
 
 const SimExperiment toy_experiment = {.program = "toy",
                                       .version = "1.0",
                                       .schema = &toy_schema,
                                       .starts = toy_starts,
+                                      .reads_key = toy_reads_key,
                                       .trust_metric = "is_settled",
                                       .check = toy_check,
                                       .run = toy_run};
