@@ -211,11 +211,35 @@ put_comparisons(GString *out, const SimReportPart *part)
 
 /* ---- published figures */
 
+static double
+real_or_nan(const SimTable *table, guint row, const char *column)
+{
+    int at = sim_table_find_column(table, column);
+    double value;
+
+    return at >= 0 && sim_table_cell_real(table, row, (guint) at, &value) ? value : NAN;
+}
+
+/* Gains over the base, which the answer is about; sorted by how far the simulated is off. */
+static void
+put_gain_cell(GString *out, const SimTable *table, guint row)
+{
+    double published = real_or_nan(table, row, "published_vs_base");
+    double simulated = real_or_nan(table, row, "simulated_vs_base");
+    g_autofree char *text = NULL, *interval = NULL;
+
+    if (isfinite(published) && isfinite(simulated)) {
+        interval = sim_format_interval(simulated, real_or_nan(table, row, "vs_base_half_width"));
+        text = g_strdup_printf("%.3f published, %s simulated", published, interval);
+    }
+    put_number_cell(out, simulated - published, text != NULL ? text : "");
+}
+
 static void
 put_published(GString *out, const SimReportPart *part)
 {
-    static const char *const columns[] = {"figure",    "variant",   "place",   "metric", "unit",
-                                          "published", "simulated", "verdict", "note",   NULL};
+    static const char *const columns[] = {"figure",    "variant", "place",          "metric", "unit", "published",
+                                          "simulated", "verdict", "times the base", "note",   NULL};
     static const char *const from[] = {"id", "variant", NULL, "metric", "unit"};
     const SimTable *table = part->comparison;
     /* What stands between variant and start is the axis. */
@@ -228,12 +252,9 @@ put_published(GString *out, const SimReportPart *part)
     for (guint row = 0; row < sim_table_n_rows(table); row++) {
         gboolean is_outside;
         g_autofree char *words = sim_report_miss(table, row, &is_outside), *text = NULL;
-        double published = NAN, simulated = NAN, half = NAN, ratio = NAN;
+        double published = real_or_nan(table, row, "published"), simulated = real_or_nan(table, row, "simulated");
+        double half = real_or_nan(table, row, "half_width"), ratio = real_or_nan(table, row, "ratio");
         int note = sim_table_find_column(table, "note");
-        sim_table_cell_real(table, row, (guint) sim_table_find_column(table, "published"), &published);
-        sim_table_cell_real(table, row, (guint) sim_table_find_column(table, "simulated"), &simulated);
-        sim_table_cell_real(table, row, (guint) sim_table_find_column(table, "half_width"), &half);
-        sim_table_cell_real(table, row, (guint) sim_table_find_column(table, "ratio"), &ratio);
         g_string_append(out, is_outside ? "<tr class=\"v-worse\">" : "<tr>");
         for (guint c = 0; c < G_N_ELEMENTS(from); c++) {
             int column = from[c] != NULL ? sim_table_find_column(table, from[c]) : -1;
@@ -247,6 +268,7 @@ put_published(GString *out, const SimReportPart *part)
         text = isnan(simulated) ? g_strdup("-") : sim_format_interval(simulated, half);
         put_number_cell(out, simulated, text);
         put_number_cell(out, isfinite(ratio) && ratio > 0 ? fabs(log(ratio)) : NAN, words);
+        put_gain_cell(out, table, row);
         put_text_cell(out, note >= 0 ? sim_table_cell(table, row, (guint) note) : "");
         g_string_append(out, "</tr>\n");
     }

@@ -21,7 +21,9 @@ fail(const char *what, const char *name, GError **error)
 static gboolean
 put_attribute(GString *out, const char *name, const char *value, char quote, const char *prefix, GError **error)
 {
-    if (g_str_has_prefix(name, "xmlns"))
+    /* What every group says although it is so without saying makes a tenth of a chart. */
+    if (g_str_has_prefix(name, "xmlns") || (g_str_equal(name, "stroke-linecap") && g_str_equal(value, "butt")) ||
+        (g_str_equal(name, "stroke-linejoin") && g_str_equal(value, "miter")))
         return TRUE;
     if (g_ascii_strncasecmp(name, "on", 2) == 0)
         return fail("an action", name, error);
@@ -108,11 +110,37 @@ put_tag(GString *out, const char *tag, const char *prefix, GError **error)
     return TRUE;
 }
 
+/* gnuplot's line ends between tags show nothing; a space without one may stand in a text. */
+static gboolean
+is_layout(const char *text, gsize length)
+{
+    gboolean has_line_end = FALSE;
+
+    for (gsize i = 0; i < length; i++) {
+        if (!g_ascii_isspace(text[i]))
+            return FALSE;
+        has_line_end |= text[i] == '\n';
+    }
+    return has_line_end;
+}
+
+/* Takes back a group that has nothing in it, of which gnuplot makes many. `open` is where the last tag begins. */
+static gboolean
+drop_empty_group(GString *out, gsize open, const char *tag)
+{
+    if (!g_str_equal(tag, "/g") || !g_str_has_prefix(out->str + open, "<g") || g_ascii_isalpha(out->str[open + 2]) ||
+        strchr(out->str + open, '>') != out->str + out->len - 1)
+        return FALSE;
+    g_string_truncate(out, open);
+    return TRUE;
+}
+
 char *
 sim_report_inline_svg(const char *svg, const char *prefix, GError **error)
 {
     g_autoptr(GString) out = g_string_new(NULL);
     const char *c = strstr(svg, "<svg");
+    gsize open = 0;
 
     if (c == NULL) {
         fail("no drawing in", prefix, error);
@@ -121,7 +149,8 @@ sim_report_inline_svg(const char *svg, const char *prefix, GError **error)
     while (*c != '\0') {
         gsize text = strcspn(c, "<");
         const char *end;
-        g_string_append_len(out, c, (gssize) text);
+        if (!is_layout(c, text))
+            g_string_append_len(out, c, (gssize) text);
         c += text;
         if (*c == '\0')
             break;
@@ -131,8 +160,11 @@ sim_report_inline_svg(const char *svg, const char *prefix, GError **error)
             return NULL;
         }
         g_autofree char *tag = g_strndup(c + 1, (gsize) (end - c - 1));
-        if (!put_tag(out, tag, prefix, error))
-            return NULL;
+        if (!drop_empty_group(out, open, tag)) {
+            open = out->len;
+            if (!put_tag(out, tag, prefix, error))
+                return NULL;
+        }
         c = end + 1;
     }
     return g_string_free(g_steal_pointer(&out), FALSE);
