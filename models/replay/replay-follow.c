@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Making the model's state agree with the recorded kernel's. */
-#include "replay-guide-private.h"
+#include "replay-follow.h"
+#include "replay-guide-doubt.h"
 #include "slub-place.h"
 
 SlabId

@@ -152,28 +152,6 @@ guide_slab(ReplayGuide *guide, guint start, SlabId id)
 /* Whether all of a slab's content is known (start 0). */
 gboolean guide_is_certain(ReplayGuide *guide, SlabId id);
 
-/* What is known of lists (start 0). A known one becomes unknown when the kernel shows a slab on it that the model had
- * not there, and known when the kernel shows it empty. */
-GuideRange guide_list_range(ReplayGuide *guide, gint cache, guint cpu);
-GuideRange guide_node_range(ReplayGuide *guide, gint cache, guint node);
-void guide_know_list(ReplayGuide *guide, gint cache, guint cpu, gboolean is_known);
-void guide_know_node(ReplayGuide *guide, gint cache, guint node, gboolean is_known);
-
-/* Fills in what is known before a step that asks `node` first. */
-void guide_look(ReplayGuide *guide, gint cache, guint cpu, guint node, GuidePrediction *did);
-
-/* The slab is not known to be where the model has it; all slabs of a list; those above `id`. */
-void guide_doubt(ReplayGuide *guide, guint start, SlabId id);
-void guide_doubt_list(ReplayGuide *guide, gint cache, guint start, guint cpu, SlabId until);
-void guide_doubt_node(ReplayGuide *guide, gint cache, guint start, guint node, SlabId until);
-
-/* The kernel took `id` where the model, put back to before, would not. */
-void guide_contradict(ReplayGuide *guide, gint cache, guint start, const MachCpu *cpu, SlabId id, GuideSource actual);
-
-/* What an allocation, now complete, shows of the lists. */
-void guide_learn_alloc(ReplayGuide *guide, gint cache, guint cpu, guint node, const guint *seen,
-                       const GuidePrediction *did, gboolean is_as_predicted);
-
 /* A CPU other than `cpu` is between the begin and the end of giving slabs to a node list, as far as its events tell. */
 gboolean guide_has_drain_under_way(const ReplayGuide *guide, guint cpu, gint cache);
 
@@ -185,48 +163,5 @@ gboolean guide_has_free_under_way(const ReplayGuide *guide, guint cpu, guint64 r
 void guide_judge_alloc(ReplayGuide *guide, gint cache, guint cpu, const guint *seen, const GuidePrediction *did,
                        SlabId got, SlabId id);
 void guide_judge_free(ReplayGuide *guide, gint cache, guint cpu, KmemContext context, const GuidePending *p);
-
-/* The model's slab for a recorded one, 0 when none stands for it. */
-SlabId guide_find(ReplayGuide *guide, gint cache, guint start, guint64 recorded);
-void guide_bind(ReplayGuide *guide, gint cache, guint start, guint64 recorded, SlabId id, gboolean is_uncertain);
-
-/* A slab from before the trace for a recorded one that is seen for the first time: the `wanted` one if it is still
- * nobody's (0 = any), bound to it. */
-SlabId guide_adopt(ReplayGuide *guide, gint cache, guint start, guint64 recorded, SlabId wanted, const MachCpu *cpu);
-
-/* Takes the allocation of one object back. The slab goes where it came from, exactly, or to the end of the list when
- * `is_wrong_again`: the kernel has passed it over for the second time. */
-void guide_undo(SlubCache *slub, guint cpu, const GuideAlloc *alloc, gboolean is_wrong_again);
-
-/* One object of a slab, to the CPU's freelist if it has the slab still (TRUE), else to the slab itself. */
-gboolean guide_give_back(SlubCache *slub, guint cpu, SlabId id);
-
-/* After that: the CPU has its old slab again (0 = it had none), with what others freed into it. */
-void guide_restore_cpu_slab(ReplayGuide *guide, gint cache, guint start, const MachCpu *cpu, SlabId old);
-
-/* After an allocation: makes the object one of `id`, where the kernel's step was `seen`. */
-void guide_force(ReplayGuide *guide, gint cache, guint start, MachCpu *cpu, SlabId id, const GuideAlloc *alloc,
-                 const guint *seen);
-
-/* Takes a slab that no recorded one stands for off the model's lists; it counts as full. */
-void guide_hide(ReplayGuide *guide, gint cache, guint start, const MachCpu *cpu, SlabId id);
-
-/* The kernel found a node's list empty: what the model has there is in the hands of a CPU that has been stopped in the
- * middle of returning slabs. It comes back when such a step goes on. */
-void guide_send_away(ReplayGuide *guide, gint cache, guint start, guint node);
-void guide_bring_back(ReplayGuide *guide, gint cache, guint start);
-
-/* At least `n` objects of a slab are in use from now on: one whose content is not known may have seemed emptier. */
-void guide_need_objects(SlubCache *slub, SlabId id, guint n);
-
-/* Every live object of the trace has a slab that exists and counts it as in use. */
-void guide_settle_objects(ReplayGuide *guide, guint start);
-
-/* What a free did in the kernel and not in the model, or the other way round. */
-void guide_correct_free(ReplayGuide *guide, gint cache, guint cpu, const GuidePending *p);
-
-/* Counters of one CPU now, and the differences to them. */
-void guide_begin(const ReplayCache *cache, guint start, const MachCpu *cpu, GuidePrediction *ret_before);
-void guide_end(const ReplayCache *cache, guint start, const MachCpu *cpu, GuidePrediction *before);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
-#include "replay-guide-private.h"
+#include "replay-follow.h"
+#include "replay-guide-doubt.h"
 #include "slub-place.h"
 
 static const char *const rule_texts[REPLAY_N_RULES] = {
