@@ -29,6 +29,7 @@ typedef enum {
 
 enum {
     GUIDE_CHAIN_MAX = 32,
+    GUIDE_CALLS_MAX = 16, /* slow calls of a bulk allocation that are told apart */
 };
 
 /* What the model did in a step: differences of counters, and what it met. */
@@ -65,11 +66,18 @@ typedef struct {
     GuidePrediction did;
 } GuideAlloc;
 
+/* What the kernel showed of one object's allocation. */
+typedef struct {
+    guint seen[KMEM_N_PROBES];
+    gboolean is_known; /* bulk: that it is this object's */
+} GuideCall;
+
 /* The step under way on one CPU in one context. */
 typedef struct {
     GuideStep step;
     gint cache;
     guint seen[KMEM_N_PROBES];
+    guint n_calls, calls[GUIDE_CALLS_MAX][KMEM_N_PROBES]; /* GUIDE_ALLOC: of seen, the part of each slow call */
     GuideAlloc
         *early; /* [n_starts] GUIDE_ALLOC: done when the kernel began, as it may be stopped before it is through */
     guint64 ptr, recorded;     /* GUIDE_FREE of one object: it and its recorded slab */
@@ -163,5 +171,28 @@ gboolean guide_has_free_under_way(const ReplayGuide *guide, guint cpu, guint64 r
 void guide_judge_alloc(ReplayGuide *guide, gint cache, guint cpu, const guint *seen, const GuidePrediction *did,
                        SlabId got, SlabId id);
 void guide_judge_free(ReplayGuide *guide, gint cache, guint cpu, KmemContext context, const GuidePending *p);
+
+/* The step on the event's CPU, in its context. */
+GuidePending *guide_pending_at(const ReplayGuide *guide, const KmemEvent *event);
+
+/* Judges it, now complete, and makes the model agree. */
+void guide_finish_step(ReplayGuide *guide, guint cpu, KmemContext context, GuidePending *p);
+
+/* What was seen and done of the allocation that the event completes, and its step is finished. `early` [n_starts]
+ * becomes that of the result. */
+GuidePending guide_take_step(ReplayGuide *guide, const KmemEvent *event, gint index, GuideAlloc *early);
+
+/* The object is handed out again: a free of it that seemed under way is done. */
+void guide_apply_frees_of(ReplayGuide *guide, guint64 ptr);
+
+/* The slab that a recorded one stands for, if need be one from before the trace. */
+SlabId guide_slab_of(ReplayGuide *guide, guint cpu, gint index, guint start, guint64 recorded);
+
+/* One object in one start; returns the slab it is of. */
+SlabId guide_follow_alloc(ReplayGuide *guide, const KmemEvent *event, gint index, guint start, guint64 recorded,
+                          const GuideCall *call, GuideAlloc alloc);
+
+void guide_feed_alloc_bulk(ReplayGuide *guide, const KmemEvent *event, gint index);
+void guide_feed_free_bulk(ReplayGuide *guide, const KmemEvent *event, gint index);
 
 #endif
