@@ -62,10 +62,10 @@ begin_bulk(ReplayGuide *guide, Bulk *bulk)
         early->is_done ? early->did.old_slab : guide_cache(guide, bulk->index)->cache[0]->cpu[bulk->event->cpu].slab;
 
     bulk->before = before ? guide_slab(guide, 0, before)->recorded : 0;
+    bulk->is_even = bulk->before && n_changes_from(bulk, 0) == bulk->was->n_calls;
     /* What is not known may be the slab of the first object. */
     if (!bulk->before && n_changes_from(bulk, 0) > bulk->was->n_calls)
         bulk->before = (bulk->event->ptrs[0] >> bulk->shift) + 1;
-    bulk->is_even = n_changes_from(bulk, 0) == bulk->was->n_calls;
 }
 
 /* Calls that no object could be found for: nothing is known of what they did to the lists. */

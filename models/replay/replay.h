@@ -45,7 +45,7 @@ typedef struct {
 typedef struct {
     Machine *machine;
     SlubSystem *system;
-    SimRng rng; /* the unknown of the start */
+    SimRng rng;  /* the unknown of the start */
     GArray *old; /* guint16 by SlabId: objects in use that are from before the trace */
 } ReplayWorld;
 
@@ -64,6 +64,7 @@ typedef struct {
     guint64 n_events, n_unmatched_frees, n_unknown_frees, n_reused, n_no_slab;
     gint64 first_time_ns, last_time_ns;
     struct _ReplayGuide *guide; /* NULL unless the kernel is followed */
+    struct _ReplayWrite *write; /* borrowed; NULL unless the replay is written as a trace */
 } Replay;
 
 /* `catalog` and `names` are borrowed; takes `topology`. Start slabs are laid out when a cache is first met.

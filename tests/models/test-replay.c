@@ -187,12 +187,6 @@ test_warm(void)
     g_assert_cmpfloat(fabs(replay_spread(run->replay, cache, KMEM_PROBE_FREE_SLOW).mean - traced), <=, 0.01 * traced);
 }
 
-static void
-write_on(Replay *replay, const KmemEvent *event, void *data)
-{
-    replay_write_event(data, replay, event);
-}
-
 /* What the model does itself it predicts without a single error. */
 static void
 test_round_trip(gconstpointer trace)
@@ -211,8 +205,7 @@ test_round_trip(gconstpointer trace)
     close(file);
     write = replay_write_open(written, &error);
     g_assert_no_error(error);
-    first = run_request(
-        &(ReplayRequest){.trace_path = path, .seed = 7, .n_starts = 1, .on_event = write_on, .data = write});
+    first = run_request(&(ReplayRequest){.trace_path = path, .seed = 7, .n_starts = 1, .write = write});
     g_assert_true(replay_write_close(write, &error));
     n_live = (guint) replay_n_live(first->replay);
     second = run_request(&(ReplayRequest){.trace_path = written, .listing_path = listing, .mode = REPLAY_GUIDED});
