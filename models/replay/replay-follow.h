@@ -8,9 +8,9 @@
 SlabId guide_find(ReplayGuide *guide, gint cache, guint start, guint64 recorded);
 void guide_bind(ReplayGuide *guide, gint cache, guint start, guint64 recorded, SlabId id, gboolean is_uncertain);
 
-/* A slab from before the trace for a recorded one that is seen for the first time: the `wanted` one if it is still
- * nobody's (0 = any), bound to it. */
-SlabId guide_adopt(ReplayGuide *guide, gint cache, guint start, guint64 recorded, SlabId wanted, const MachCpu *cpu);
+/* A slab from before the trace for a recorded one that is seen for the first time, by `cpu`: most likely it is of that
+ * CPU's node. */
+SlabId guide_adopt(ReplayGuide *guide, gint cache, guint start, guint64 recorded, const MachCpu *cpu);
 
 /* Takes the allocation of one object back. The slab goes where it came from, exactly, or to the end of the list when
  * `is_wrong_again`: the kernel has passed it over for the second time. */

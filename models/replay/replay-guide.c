@@ -147,7 +147,7 @@ bind_unseen(ReplayGuide *guide, gint index, guint start, const MachCpu *cpu, gui
 
     if (guide_slab(guide, start, id)->recorded || is_new != (alloc->did.stat[SLAB_STAT_ALLOC_SLAB] > 0)) {
         if (!is_new)
-            return guide_adopt(guide, index, start, recorded, 0, cpu);
+            return guide_adopt(guide, index, start, recorded, cpu);
         id = slub_place_new(cache->cache[start], cpu->mem_node, 0, SLUB_PLACE_NONE, cpu->id);
     }
     for (guint i = 0; i < pool->len; i++)
@@ -221,7 +221,7 @@ guide_slab_of(ReplayGuide *guide, guint cpu, gint index, guint start, guint64 re
 {
     SlabId id = guide_find(guide, index, start, recorded);
 
-    return id ? id : guide_adopt(guide, index, start, recorded, 0, replay_cpu(guide->replay, start, cpu, 0));
+    return id ? id : guide_adopt(guide, index, start, recorded, replay_cpu(guide->replay, start, cpu, 0));
 }
 
 /* What a list had of others goes to the node's with it; the slab put last is then the only one. */
@@ -370,6 +370,20 @@ note_call(GuidePending *p, KmemProbe probe)
         p->calls[p->n_calls - 1][probe]++;
 }
 
+/* The kernel's freelist is empty; so is the model's, or it was not known how long it is. */
+static void
+begin_slow_alloc(ReplayGuide *guide, guint cpu, gint index, guint start, GuideAlloc *ret_early)
+{
+    SlubCpu *c = &guide_cache(guide, index)->cache[start]->cpu[cpu];
+
+    if (c->free && guide_slab(guide, start, c->slab)->is_uncertain) {
+        c->n_objects += c->free;
+        c->free = 0;
+    }
+    if (c->free == 0)
+        *ret_early = predict_alloc(guide, cpu, index, start, SLUB_NO_NODE);
+}
+
 static void
 feed_probe(ReplayGuide *guide, const KmemEvent *event, gint index)
 {
@@ -380,8 +394,7 @@ feed_probe(ReplayGuide *guide, const KmemEvent *event, gint index)
         p->step = GUIDE_ALLOC;
         p->cache = index;
         for (guint start = 0; start < guide->replay->params.n_starts; start++)
-            if (guide_cache(guide, index)->cache[start]->cpu[event->cpu].free == 0)
-                p->early[start] = predict_alloc(guide, event->cpu, index, start, SLUB_NO_NODE);
+            begin_slow_alloc(guide, event->cpu, index, start, &p->early[start]);
     }
     if (event->probe == KMEM_PROBE_FREE_SLOW && (p->step != GUIDE_FREE || p->cache != index))
         guide->frees.without_object++;
