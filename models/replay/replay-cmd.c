@@ -42,7 +42,7 @@ options_parse(Options *options, int argc, char **argv, GError **error)
          "compared (default free)",
          "MODE"},
         {"warm", 0, 0, G_OPTION_ARG_DOUBLE, &options->warm_fraction, "Part of the time to follow (default 0.3)", "F"},
-        {"starts", 0, 0, G_OPTION_ARG_INT, &options->n_starts, "Random starts (default 5)", "N"},
+        {"starts", 0, 0, G_OPTION_ARG_INT, &options->n_starts, "Random starts (default 30)", "N"},
         {"seed", 0, 0, G_OPTION_ARG_INT64, &options->seed, "Seed of the starts (default 1)", "N"},
         {"kernel", 0, 0, G_OPTION_ARG_STRING, &options->kernel, "Release whose allocator runs", "VERSION"},
         {"cpus", 0, 0, G_OPTION_ARG_INT, &options->n_cpus, "CPUs of the replayed machine", "N"},
@@ -205,7 +205,7 @@ run(const Options *options, gboolean *ret_is_whole, GError **error)
 int
 replay_cmd(int argc, char **argv)
 {
-    g_auto(Options) options = {.n_copies = 1, .n_starts = 5, .n_samples = 20, .seed = 1, .warm_fraction = 0.3};
+    g_auto(Options) options = {.n_copies = 1, .n_starts = 30, .n_samples = 20, .seed = 1, .warm_fraction = 0.3};
     g_autoptr(GError) error = NULL;
     gboolean is_whole = TRUE;
 

@@ -126,7 +126,7 @@ guide_feed_free_bulk(ReplayGuide *guide, const KmemEvent *event, gint index)
     p->is_applied = TRUE;
     for (guint start = 0; start < guide->replay->params.n_starts; start++) {
         MachCpu *cpu = replay_cpu(guide->replay, start, event->cpu, 0);
-        GuidePrediction did = {.is_bulk = TRUE};
+        GuidePrediction did = {.is_bulk = TRUE, .is_known = event->n_shown == event->n};
 
         for (guint i = 0; i < event->n_shown; i++)
             ids[i] = guide_slab_of(guide, event->cpu, index, start, event->ptrs[i] >> cache->slab_shift);

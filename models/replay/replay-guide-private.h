@@ -36,7 +36,7 @@ enum {
 typedef struct {
     guint64 stat[SLAB_N_STATS];
     SlabId old_slab;              /* the cpu slab before */
-    gboolean is_known;            /* the slab was certain */
+    gboolean is_known;            /* the slab was certain; bulk: all its objects are */
     gboolean is_place_known;      /* FREE: and where it was, too */
     gboolean is_met;              /* FREE: the slab had been seen before */
     gboolean was_listed;          /* it was on its node's list */

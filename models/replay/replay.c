@@ -386,6 +386,7 @@ stop_following(Replay *replay)
 
         for (guint start = 0; start < replay->params.n_starts; start++)
             cache->before[start] = replay_counts(cache, start);
+        cache->followed = cache->traced;
         cache->traced = (ReplayCounts){0};
     }
 }

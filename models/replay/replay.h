@@ -33,7 +33,8 @@ typedef struct {
     SlabGeometry geometry;
     guint slab_shift; /* recorded pointer >> slab_shift = number of its recorded slab */
     guint64 n_allocs, n_frees, n_unmatched_frees;
-    ReplayCounts traced; /* slow-path events of the trace, since following ended */
+    ReplayCounts traced;   /* slow-path events of the trace, since following ended */
+    ReplayCounts followed; /* those before that */
     ReplayTable slabs; /* recorded slab -> slab of each start; only those that existed before the trace, or followed */
     guint64 *first_slab; /* [n_traced_cpus] recorded slab + 1 that a CPU began with, 0 = none yet, G_MAXUINT64 = done */
     GArray **pool;       /* [n_starts] SlabId: start slabs that no recorded slab stands for yet */
