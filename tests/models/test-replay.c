@@ -8,11 +8,11 @@
 
 #include "kmem-writer.h"
 #include "replay-guide.h"
-#include "replay-occupancy.h"
 #include "replay-run.h"
 #include "replay-write.h"
 #include "sim-error.h"
 #include "sim-gsl.h"
+#include "slub-occupancy.h"
 
 static char *
 data_path(const char *name)
@@ -326,20 +326,20 @@ test_occupancy(void)
 {
     g_autoptr(ReplayRun) run = run_trace("6.12-mmap1-smp8", REPLAY_FREE);
     const ReplayCache *cache = find_cache(run->replay, "maple_node");
-    ReplayOccupancy places[REPLAY_N_PLACES];
+    SlubOccupancy places[SLUB_N_HOLDERS];
 
-    replay_occupancy(run->replay, cache, 0, 0, places);
-    g_assert_cmpuint(places[REPLAY_ON_NODE].n_slabs, ==, cache->cache[0]->node[0].partial.count);
-    for (guint i = 0; i < REPLAY_N_PLACES; i++) {
+    slub_occupancy(cache->cache[0], 0, places);
+    g_assert_cmpuint(places[SLUB_ON_NODE].n_slabs, ==, cache->cache[0]->node[0].partial.count);
+    for (guint i = 0; i < SLUB_N_HOLDERS; i++) {
         guint64 n = 0;
 
-        for (guint j = 0; j < REPLAY_N_TENTHS; j++)
+        for (guint j = 0; j < SLUB_N_TENTHS; j++)
             n += places[i].tenths[j];
         g_assert_cmpuint(n, ==, places[i].n_slabs);
         g_assert_cmpuint(places[i].free_bytes, ==, places[i].n_free_objects * cache->geometry.size_bytes);
     }
     /* At the end the trace has freed its nodes: what the CPUs' lists hold is empty, and no min_partial counts it. */
-    g_assert_cmpuint(places[REPLAY_ON_CPU_PARTIAL].n_empty, >, cache->geometry.min_partial);
+    g_assert_cmpuint(places[SLUB_ON_CPU_PARTIAL].n_empty, >, cache->geometry.min_partial);
 }
 
 static void
