@@ -3,10 +3,9 @@
  * way between CPU 0 and its partner at each distance, there and back halved. A read-out of the profile's costs, no
  * prediction: where these were taken from such a test, that test's figures are its inputs. The compare-exchange is part
  * of the measured transfer and costs nothing more. Left out: what other lines on the way cost. */
+#include "mach-distance.h"
 #include "mach-line.h"
 #include "workload.h"
-
-enum { SAME_L3, SAME_NODE, SAME_SOCKET, OTHER_SOCKET, N_DISTANCES };
 
 #define KEY(name, key_type) .group = "workload", .key = name, .type = key_type
 
@@ -19,23 +18,11 @@ static const SimKeySpec keys[] = {
 typedef struct {
     World *world;
     guint n_rounds;
-    guint partner[N_DISTANCES]; /* MACH_NO_CPU: the machine has none at that distance */
-    SimTime taken[N_DISTANCES];
+    guint partner[MACH_N_DISTANCES]; /* MACH_NO_CPU: the machine has none at that distance */
+    SimTime taken[MACH_N_DISTANCES];
     MachLine line; /* memory of node 0, that of CPU 0 */
     SimTime ended;
 } Pingpong;
-
-static guint
-distance_to_cpu_0(const MachTopology *topology, guint cpu)
-{
-    guint node = topology->cpu_node[cpu];
-
-    if (topology->cpu_group[cpu] == topology->cpu_group[0])
-        return SAME_L3;
-    if (node == topology->cpu_node[0])
-        return SAME_NODE;
-    return topology->node_socket[node] == topology->node_socket[topology->cpu_node[0]] ? SAME_SOCKET : OTHER_SOCKET;
-}
 
 /* Answers until the end; CPU 0 wakes it. */
 static void
@@ -77,7 +64,7 @@ run_first(SimAgent *agent)
     MachCpu *cpu = agent->data;
     Pingpong *p = cpu->task;
 
-    for (guint d = 0; d < N_DISTANCES; d++)
+    for (guint d = 0; d < MACH_N_DISTANCES; d++)
         if (p->partner[d] != MACH_NO_CPU)
             play(p, cpu, d);
     p->ended = mach_now(cpu);
@@ -95,16 +82,16 @@ setup(World *world, GError **error)
     p->n_rounds = (guint) sim_config_int(world->config, "workload", "pingpong_rounds");
     p->ended = SIM_TIME_MAX;
     mach_line_init(&p->line, 0);
-    for (guint d = 0; d < N_DISTANCES; d++)
+    for (guint d = 0; d < MACH_N_DISTANCES; d++)
         p->partner[d] = MACH_NO_CPU;
     for (guint cpu = topology->n_cpus - 1; cpu > 0; cpu--)
-        if (cpu != topology->cpu_sibling[0])
-            p->partner[distance_to_cpu_0(topology, cpu)] = cpu;
+        if (cpu != topology->cpu_sibling[0]) /* no cost of its own */
+            p->partner[mach_distance(topology, 0, cpu)] = cpu;
     machine->cpu[0].task = p;
     machine->cpu[0].is_busy = TRUE;
     sim_engine_add_fiber(machine->engine, 0, run_first, &machine->cpu[0]);
     sim_wake(machine->engine, machine->cpu[0].agent, 0);
-    for (guint d = 0; d < N_DISTANCES; d++)
+    for (guint d = 0; d < MACH_N_DISTANCES; d++)
         if (p->partner[d] != MACH_NO_CPU) {
             MachCpu *cpu = &machine->cpu[p->partner[d]];
 
@@ -124,11 +111,11 @@ ended_at(const void *state)
 static void
 report(World *world, void *state, SimRecord *record)
 {
-    static const char *const names[N_DISTANCES] = {"pingpong_same_l3_ns", "pingpong_same_node_ns",
-                                                   "pingpong_same_socket_ns", "pingpong_other_socket_ns"};
+    static const char *const names[MACH_N_DISTANCES] = {NULL, "pingpong_same_l3_ns", "pingpong_same_node_ns",
+                                                        "pingpong_same_socket_ns", "pingpong_other_socket_ns"};
     const Pingpong *p = state;
 
-    for (guint d = 0; d < N_DISTANCES; d++)
+    for (guint d = 0; d < MACH_N_DISTANCES; d++)
         if (p->partner[d] != MACH_NO_CPU)
             sim_record_add_metric(record, names[d], sim_time_to_ns(p->taken[d]) / (2.0 * p->n_rounds));
 }
