@@ -109,28 +109,35 @@ find_point(const SimPlan *plan, const char *variant, const char *axis_value, con
     return -1;
 }
 
-static gboolean
-find_published(const SimTable *published, const char *variant, const char *axis_value, const char *metric,
-               double *ret_value)
+/* The row that a row's figure is a change from: "ID-base", whose variant, axis value and metric may all be others, else
+ * that of the plan's first variant at the same place. -1 when there is neither. */
+static int
+find_base(const SimTable *published, const SimPlan *plan, guint row)
 {
-    for (guint row = 0; row < sim_table_n_rows(published); row++) {
-        if (g_str_equal(sim_table_cell(published, row, VARIANT), variant) &&
-            axis_values_equal(sim_table_cell(published, row, AXIS_VALUE), axis_value) &&
-            g_str_equal(sim_table_cell(published, row, METRIC), metric) &&
-            unit_reference(sim_table_cell(published, row, UNIT)) == NULL)
-            return sim_table_cell_real(published, row, VALUE, ret_value);
+    g_autofree char *id = g_strconcat(sim_table_cell(published, row, ID), "-base", NULL);
+    int first_variant = -1;
+
+    for (guint r = 0; r < sim_table_n_rows(published); r++) {
+        if (unit_reference(sim_table_cell(published, r, UNIT)) != NULL)
+            continue;
+        if (g_str_equal(sim_table_cell(published, r, ID), id))
+            return (int) r;
+        if (first_variant < 0 && g_str_equal(sim_table_cell(published, r, VARIANT), sim_plan_variant(plan, 0)) &&
+            axis_values_equal(sim_table_cell(published, r, AXIS_VALUE), sim_table_cell(published, row, AXIS_VALUE)) &&
+            g_str_equal(sim_table_cell(published, r, METRIC), sim_table_cell(published, row, METRIC)))
+            first_variant = (int) r;
     }
-    return FALSE;
+    return first_variant;
 }
 
-/* Mean over pairs of replications of metric(point) / metric(base): under common random numbers much tighter than the
- * ratio of the two means. FALSE when either has no value. */
+/* Mean over pairs of replications of metric(point) / base_metric(base): under common random numbers much tighter than
+ * the ratio of the two means. FALSE when either has no value. */
 static gboolean
-paired_ratio(const SimRuns *runs, guint point, guint base, const char *start, const char *metric, double *ret_mean,
-             double *ret_half_width)
+paired_ratio(const SimRuns *runs, guint point, const char *metric, guint base, const char *base_metric,
+             const char *start, double *ret_mean, double *ret_half_width)
 {
     g_autoptr(GArray) top = sim_runs_values(runs, point, start, metric);
-    g_autoptr(GArray) bottom = sim_runs_values(runs, base, start, metric);
+    g_autoptr(GArray) bottom = sim_runs_values(runs, base, start, base_metric);
     guint n = MIN(top->len, bottom->len);
     double confidence = sim_config_real(sim_plan_config(runs->plan, point), "run", "confidence");
 
@@ -154,18 +161,23 @@ static void
 compare_with_base(const SimTable *published, const SimRuns *runs, guint row, guint point, const char *start,
                   Figure *figure)
 {
-    const char *base = sim_plan_variant(runs->plan, 0), *status;
-    const char *axis_value = sim_table_cell(published, row, AXIS_VALUE);
-    const char *metric = sim_table_cell(published, row, METRIC);
-    int base_point = find_point(runs->plan, base, axis_value, &status);
     double value, base_value;
+    const char *status;
+    int base = find_base(published, runs->plan, row), base_point;
 
-    if (base_point < 0 || (guint) base_point == point || !sim_table_cell_real(published, row, VALUE, &value) ||
-        !find_published(published, base, axis_value, metric, &base_value) || base_value == 0)
+    if (base < 0 || (guint) base == row)
         return;
-    figure->has_base = paired_ratio(runs, point, (guint) base_point, start, metric, &figure->simulated_vs_base,
+    base_point = find_point(runs->plan, sim_table_cell(published, (guint) base, VARIANT),
+                            sim_table_cell(published, (guint) base, AXIS_VALUE), &status);
+    if (base_point < 0 || !sim_table_cell_real(published, row, VALUE, &value) ||
+        !sim_table_cell_real(published, (guint) base, VALUE, &base_value) || base_value == 0)
+        return;
+    figure->has_base = paired_ratio(runs, point, sim_table_cell(published, row, METRIC), (guint) base_point,
+                                    sim_table_cell(published, (guint) base, METRIC), start, &figure->simulated_vs_base,
                                     &figure->vs_base_half_width);
     figure->published_vs_base = value / base_value;
+    if (sim_runs_trust(runs, (guint) base_point, start).n_untrusted > 0)
+        figure->is_untrusted = TRUE;
 }
 
 static Figure
@@ -189,7 +201,8 @@ simulate_figure(const SimTable *published, const SimRuns *runs, guint row, const
     figure.is_untrusted = sim_runs_trust(runs, (guint) point, start).n_untrusted > 0 ||
                           (base >= 0 && sim_runs_trust(runs, (guint) base, start).n_untrusted > 0);
     if (reference != NULL) {
-        if (paired_ratio(runs, (guint) point, (guint) base, start, metric, &figure.simulated, &figure.half_width))
+        if (paired_ratio(runs, (guint) point, metric, (guint) base, metric, start, &figure.simulated,
+                         &figure.half_width))
             figure.status = NULL;
     } else {
         SimSummary s;

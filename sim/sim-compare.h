@@ -16,8 +16,8 @@ SimTable *sim_published_read(const char *path, GError **error);
 
 /* One row a published figure and start word: id, identity, start, metric, unit, published, simulated, half_width,
  * ratio (simulated / published; NaN for a published 0), published_vs_base, simulated_vs_base, vs_base_half_width,
- * status, verdict, note. The base is the plan's first variant; both _vs_base ratios stand where its figure is published
- * too. Simulated ratios are means over pairs of equal replications, half-widths their t intervals.
+ * status, verdict, note. The base is the row "ID-base", else the plan's first variant at the same axis value; both
+ * _vs_base ratios stand where its figure is published too. Simulated ratios are means over pairs of equal replications, half-widths their t intervals.
  *
  * A figure that the plan does not reach has empty simulated cells and says why in `status`; else that is "ok" or what
  * sim_runs_untrusted_word() calls the runs. The verdict is "inside" (the published value lies in the simulated

@@ -174,6 +174,23 @@ slabs_bytes(const World *world, const SlubCache *cache)
     return (double) (n_slabs * ((gint64) world->topology->page_size_bytes << cache->geometry.order));
 }
 
+/* What one slab of inodes is made of, and what its exts take where accounting makes any. */
+static void
+report_layout(const World *world, const SlubCache *inode, SimRecord *record)
+{
+    double saved_bytes;
+
+    sim_record_add_metric(record, "inode_slab_objects", inode->geometry.objects);
+    sim_record_add_metric(record, "inode_stride_bytes", inode->geometry.size_bytes);
+    sim_record_add_metric(record, "inode_unaligned_bytes", inode->geometry.unaligned_bytes);
+    sim_record_add_metric(record, "inode_leftover_bytes", inode->geometry.leftover_bytes);
+    if (!world->memcg)
+        return;
+    sim_record_add_metric(record, "inode_exts_bytes", memcg_cache_ext(world->memcg, inode)->vector_bytes);
+    if (sim_record_find_metric(record, "obj_ext_saved_bytes", &saved_bytes))
+        sim_record_add_metric(record, "inode_ext_saved_percent", 100 * saved_bytes / slabs_bytes(world, inode));
+}
+
 /* As /proc/meminfo has it at the end. */
 static void
 report(World *world, void *state, SimRecord *record)
@@ -196,6 +213,7 @@ report(World *world, void *state, SimRecord *record)
     sim_record_add_metric(record, "slab_bytes", reclaimable + unreclaimable);
     sim_record_add_metric(record, "slab_reclaimable_bytes", reclaimable);
     sim_record_add_metric(record, "slab_unreclaimable_bytes", unreclaimable);
+    report_layout(world, in->inode, record);
 }
 
 static gboolean

@@ -107,6 +107,27 @@ test_absolute(void)
     g_assert_cmpstr(cell(table, 2, "simulated_vs_base"), ==, "");
 }
 
+/* A row's own base goes before the first variant's figure, and may be of another place and metric. */
+static void
+test_own_base(void)
+{
+    g_autoptr(SimPlan) plan = toy_study_plan(STUDY);
+    g_autoptr(SimRuns) runs = toy_study_run(plan, 2);
+    g_autoptr(SimTable) figures = published("A\tbase\t8\tlock_share_percent\t40\t%\t\n"
+                                            "B\tfast\t8\tlock_share_percent\t60\t%\t\n"
+                                            "B-base\tfast\t2\tlock_share_percent\t30\t%\t\n"
+                                            "C\tfast\t8\tthroughput_ops_per_s\t9\tops/s\t\n"
+                                            "C-base\tfast\t2\tlock_share_percent\t3\t%\t\n");
+    g_autoptr(SimTable) table = sim_compare(figures, runs);
+
+    g_assert_cmpstr(cell(table, 0, "published_vs_base"), ==, "");
+    g_assert_cmpfloat(number(table, 1, "published_vs_base"), ==, 2);
+    g_assert_cmpfloat_with_epsilon(number(table, 1, "simulated_vs_base"), (800.0 / 13) / (200.0 / 7), 1e-12);
+    g_assert_cmpfloat(number(table, 3, "published_vs_base"), ==, 3);
+    g_assert_cmpfloat_with_epsilon(number(table, 3, "simulated_vs_base"), number(table, 3, "simulated") / (200.0 / 7),
+                                   1e-6 * number(table, 3, "simulated"));
+}
+
 /* The mean of paired ratios with its own interval; at equal replications the toy's noise cancels. */
 static void
 test_ratio(void)
@@ -269,6 +290,7 @@ main(int argc, char **argv)
     toy_add_test("/compare/read-errors", test_read_errors);
     toy_add_test("/compare/units", test_units);
     toy_add_test("/compare/absolute", test_absolute);
+    toy_add_test("/compare/own-base", test_own_base);
     toy_add_test("/compare/ratio", test_ratio);
     toy_add_test("/compare/misses", test_misses);
     toy_add_test("/compare/errors", test_errors);
