@@ -65,7 +65,7 @@ sim_db_open(const char *path, int flags, GError **error)
 
     db->path = g_strdup(path);
     db->statements = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, finalize);
-    if (sqlite3_open_v2(path, &db->handle, flags, NULL) != SQLITE_OK) {
+    if (sqlite3_open_v2(path, &db->handle, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK) {
         sim_db_fail(db, error);
         return NULL;
     }
