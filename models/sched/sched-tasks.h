@@ -79,19 +79,16 @@ struct _SchedCpu {
     _Alignas(64) MachCpu *mach;
     Sched *sched;
     SimTime slice_end;
-    SchedTask *head, *tail; /* shared: runnable, not running */
-    SchedTask *running;     /* shared; NULL when idle */
-    guint32 n_runnable;     /* shared: with the running one */
-    guint32 n_queued;       /* shared: without it */
-    SimTime vclock;         /* shared: see sched-fair.c */
-    SimTime vtime_sum;      /* shared: of the queue */
-    SimTime charged_at;     /* shared: up to when the running task's virtual time is told */
-    SchedTask *next_buddy;  /* shared: CFS: the one that has preempted */
-    SchedTask *last_buddy;  /* shared: CFS: the one that it preempted */
-    gboolean must_switch;   /* shared: the running one has been preempted */
-    guint32 phase;          /* index of `count` for what happens now */
-    gboolean is_shared;     /* what sched_note_sibling() found last; up to date when a task is started */
-    guint16 sibling;        /* MACH_NO_CPU without one that is scheduled */
+    SchedTask *head, *tail;             /* shared: runnable, not running */
+    SchedTask *running;                 /* shared; NULL when idle */
+    guint32 n_runnable, n_queued;       /* shared: with the running one and without it */
+    SimTime vclock, vtime_sum;          /* shared: virtual time of the CPU, sum over the queue; see sched-fair.c */
+    SimTime charged_at;                 /* shared: up to when the running task's virtual time is told */
+    SchedTask *next_buddy, *last_buddy; /* shared: CFS: the one that has preempted, the one that it preempted */
+    gboolean must_switch;               /* shared: the running one has been preempted */
+    guint32 phase;                      /* index of `count` for what happens now */
+    gboolean is_shared;                 /* what sched_note_sibling() found last; up to date when a task is started */
+    guint16 sibling;                    /* MACH_NO_CPU without one that is scheduled */
     guint16 domain, domain_slot;
     gboolean is_asleep; /* shared: the fiber waits for sim_wake() or its timer */
     SimTime idle;       /* time spent without a task */
