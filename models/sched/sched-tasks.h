@@ -10,9 +10,8 @@
  * balance) in outline only.
  *
  * Left out: weights, load averages (load is the number of runnable tasks), balancing between cache domains, the limits
- * on the search for idle CPUs, slices that end at ticks only, and EEVDF's delayed dequeue of 6.12. A running task is
- * preempted at the next call of sched_preempt(), as a kernel that is preempted voluntarily does at the end of a system
- * call.
+ * on the search for idle CPUs, slices that end at ticks only, EEVDF's delayed dequeue of 6.12. A running task is
+ * preempted at its next sched_preempt(), as by a kernel with voluntary preemption at the end of a system call.
  *
  * A task is a record without a stack: the fiber of the CPU it runs on calls SchedRunFn. Fields marked "shared" are
  * touched by a CPU only right after its sim_sync(). */
@@ -40,10 +39,10 @@ struct _SchedTask {
 
 typedef enum {
     SCHED_PLACE_PREVIOUS, /* where it ran last */
-    SCHED_PLACE_WAKER, /* wake_affine(): the waker's CPU when a sync waker is alone there, else the previous one when it
-                        * is idle, else the one with fewer runnable tasks */
-    SCHED_PLACE_IDLE,  /* the previous CPU when idle, else an idle CPU of its cache domain, idle cores first, else the
-                        * previous or the waker's by load */
+    SCHED_PLACE_WAKER,    /* wake_affine(): the waker's CPU when a sync waker is alone there, else the previous one when
+                           * idle, else the one with fewer runnable tasks */
+    SCHED_PLACE_IDLE, /* the previous CPU when idle, else an idle CPU of its cache domain, idle cores first, else the
+                       * previous or the waker's by load */
 } SchedPlacement;
 
 typedef enum {
