@@ -74,11 +74,18 @@ slice_of(const SchedCpu *cpu, const SchedTask *task)
     return slice;
 }
 
-void
-sched_fair_start(SchedCpu *cpu, SchedTask *task, SimTime now)
+/* update_deadline(). */
+static void
+renew_deadline(const SchedCpu *cpu, SchedTask *task)
 {
     if (is_eevdf(cpu) && task->key <= task->vtime)
         task->key = task->vtime + cpu->sched->config.slice;
+}
+
+void
+sched_fair_start(SchedCpu *cpu, SchedTask *task, SimTime now)
+{
+    renew_deadline(cpu, task);
     cpu->running = task;
     cpu->charged_at = now;
     cpu->must_switch = FALSE;
@@ -92,9 +99,13 @@ sched_fair_stop(SchedCpu *cpu, SimTime now)
     SimTime limit = EEVDF_LAG_SLICES * cpu->sched->config.slice;
 
     sched_fair_charge(cpu, now);
-    /* What a sleeper has ahead of the mean; while it waits it keeps its time. */
-    if (is_eevdf(cpu) && task->state != SCHED_RUNNABLE)
+    if (task->state == SCHED_RUNNABLE) {
+        renew_deadline(cpu, task);
+        if (!cpu->must_switch && cpu->last_buddy == task)
+            cpu->last_buddy = NULL; /* clear_buddies() at the end of a slice */
+    } else if (is_eevdf(cpu)) {
         task->vtime = CLAMP(task->vtime - cpu->vclock, -limit, limit);
+    }
     cpu->running = NULL;
 }
 

@@ -18,7 +18,7 @@ void sched_fair_charge(SchedCpu *cpu, SimTime now);
 /* Makes `task`, taken from the queue of `cpu`, the running one from `now` on, for a new slice. */
 void sched_fair_start(SchedCpu *cpu, SchedTask *task, SimTime now);
 
-/* The running task leaves the CPU: it has slept, ended or is to wait in the queue. */
+/* The running task leaves the CPU: its state says whether it sleeps, has ended or is to wait in the queue. */
 void sched_fair_stop(SchedCpu *cpu, SimTime now);
 
 /* Carries the task's virtual time over from the CPU it was on to `cpu`, in whose queue it is to be. `now` brings both

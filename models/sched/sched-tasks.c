@@ -42,12 +42,8 @@ sched__put_back(SchedCpu *cpu, SchedTask *task)
     SimTime now = mach_now(cpu->mach);
     SchedTask *previous;
 
-    if (!cpu->must_switch && cpu->last_buddy == task)
-        cpu->last_buddy = NULL;
     task->state = SCHED_RUNNABLE;
     sched_fair_stop(cpu, now);
-    if (cpu->sched->config.policy >= SCHED_EEVDF && task->key <= task->vtime)
-        task->key = task->vtime + cpu->sched->config.slice;
     push_task(cpu, task);
     if (sched_fair_pick(cpu, &previous) != task)
         return TRUE;

@@ -10,9 +10,8 @@
  * balance) in outline only.
  *
  * Left out: weights, load averages (load is the number of runnable tasks), balancing between cache domains, the limits
- * on the search for idle CPUs, slices that end at ticks only, and EEVDF's delayed dequeue of 6.12. A running task is
- * preempted at the next call of sched_preempt(), as a kernel that is preempted voluntarily does at the end of a system
- * call.
+ * on the search for idle CPUs, slices that end at ticks only, EEVDF's delayed dequeue of 6.12. A running task is
+ * preempted at its next sched_preempt(), as by a kernel with voluntary preemption at the end of a system call.
  *
  * A task is a record without a stack: the fiber of the CPU it runs on calls SchedRunFn. Fields marked "shared" are
  * touched by a CPU only right after its sim_sync(). */
@@ -40,10 +39,10 @@ struct _SchedTask {
 
 typedef enum {
     SCHED_PLACE_PREVIOUS, /* where it ran last */
-    SCHED_PLACE_WAKER, /* wake_affine(): the waker's CPU when a sync waker is alone there, else the previous one when it
-                        * is idle, else the one with fewer runnable tasks */
-    SCHED_PLACE_IDLE,  /* the previous CPU when idle, else an idle CPU of its cache domain, idle cores first, else the
-                        * previous or the waker's by load */
+    SCHED_PLACE_WAKER,    /* wake_affine(): the waker's CPU when a sync waker is alone there, else the previous one when
+                           * idle, else the one with fewer runnable tasks */
+    SCHED_PLACE_IDLE, /* the previous CPU when idle, else an idle CPU of its cache domain, idle cores first, else the
+                       * previous or the waker's by load */
 } SchedPlacement;
 
 typedef enum {
@@ -79,19 +78,16 @@ struct _SchedCpu {
     _Alignas(64) MachCpu *mach;
     Sched *sched;
     SimTime slice_end;
-    SchedTask *head, *tail; /* shared: runnable, not running */
-    SchedTask *running;     /* shared; NULL when idle */
-    guint32 n_runnable;     /* shared: with the running one */
-    guint32 n_queued;       /* shared: without it */
-    SimTime vclock;         /* shared: see sched-fair.c */
-    SimTime vtime_sum;      /* shared: of the queue */
-    SimTime charged_at;     /* shared: up to when the running task's virtual time is told */
-    SchedTask *next_buddy;  /* shared: CFS: the one that has preempted */
-    SchedTask *last_buddy;  /* shared: CFS: the one that it preempted */
-    gboolean must_switch;   /* shared: the running one has been preempted */
-    guint32 phase;          /* index of `count` for what happens now */
-    gboolean is_shared;     /* what sched_note_sibling() found last; up to date when a task is started */
-    guint16 sibling;        /* MACH_NO_CPU without one that is scheduled */
+    SchedTask *head, *tail;             /* shared: runnable, not running */
+    SchedTask *running;                 /* shared; NULL when idle */
+    guint32 n_runnable, n_queued;       /* shared: with the running one and without it */
+    SimTime vclock, vtime_sum;          /* shared: virtual time of the CPU, sum over the queue; see sched-fair.c */
+    SimTime charged_at;                 /* shared: up to when the running task's virtual time is told */
+    SchedTask *next_buddy, *last_buddy; /* shared: CFS: the one that has preempted, the one that it preempted */
+    gboolean must_switch;               /* shared: the running one has been preempted */
+    guint32 phase;                      /* index of `count` for what happens now */
+    gboolean is_shared;                 /* what sched_note_sibling() found last; up to date when a task is started */
+    guint16 sibling;                    /* MACH_NO_CPU without one that is scheduled */
     guint16 domain, domain_slot;
     gboolean is_asleep; /* shared: the fiber waits for sim_wake() or its timer */
     SimTime idle;       /* time spent without a task */

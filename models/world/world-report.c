@@ -425,6 +425,10 @@ world_report(const WorldRun *run, SimRecord *record)
                           per((double) lists.contended, (double) lists.acquisitions));
     sim_record_add_metric(record, "list_lock_wait_ns", per(lists.wait_ps / 1e3, (double) lists.acquisitions));
     sim_record_add_metric(record, "list_lock_hold_ns", per(lists.hold_ps / 1e3, (double) lists.acquisitions));
+    sim_record_add_metric(record, "zone_lock_acquisitions_per_op", per((double) zones.acquisitions, n_operations));
+    sim_record_add_metric(record, "zone_lock_wait_ns_per_op", per(zones.wait_ps / 1e3, n_operations));
+    sim_record_add_metric(record, "zone_lock_hold_ns_per_op", per(zones.hold_ps / 1e3, n_operations));
+    sim_record_add_metric(record, "zone_lock_hold_ns", per(zones.hold_ps / 1e3, (double) zones.acquisitions));
     sim_record_add_metric(record, "alloc_slowpath_per_op", per(slow_allocs, n_operations));
     sim_record_add_metric(record, "operations", n_operations);
     if (has_sheaves(run))

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Who runs next under each policy, whom a woken task preempts, and stolen time. */
+#include "sched-script.h"
+
+/* Task 0 computes, then sleeps until task 2 on another CPU wakes it at 7 ms; task 1 computes on its CPU, from the start
+ * on when the other has nothing to compute. */
+static Bench *
+bench_woken(SchedPolicy policy, SimTime slice, SimTime computes_first)
+{
+    static Step sleeper[] = {{COMPUTE, 0}, {SLEEP}, {COMPUTE, 50 * SIM_US}, {END}};
+    static const Step waker[] = {{COMPUTE, 7 * SIM_MS}, {WAKE, 0}, {END}};
+    SchedConfig config = default_config();
+    Bench *bench;
+
+    sleeper[0].value = computes_first;
+    config.policy = policy;
+    config.slice = slice;
+    bench = bench_new(two_domains, &config);
+    if (computes_first > 0)
+        add_task(bench, 0, sleeper, 0);
+    add_task(bench, 1, hog, 0);
+    if (computes_first == 0)
+        add_task(bench, 0, sleeper + 1, 0);
+    add_task(bench, 2, waker, 4);
+    run_until(bench, 40 * SIM_MS);
+    return bench;
+}
+
+static SimTime
+time_of_start(const Bench *bench, guint task, guint n)
+{
+    for (guint i = 0; i < bench->n_starts; i++)
+        if (bench->start[i].task == task && n-- == 0)
+            return bench->start[i].time;
+    g_assert_not_reached();
+}
+
+/* How long a woken task waits: not at all when its virtual time is a granularity behind (CFS) or its deadline the
+ * earlier one (EEVDF without parity), else to the end of the running one's slice. */
+static void
+test_wake_up_preemption(void)
+{
+    static const struct {
+        SchedPolicy policy;
+        SimTime slice, computes_first, waits;
+        guint preemptions;
+    } rows[] = {
+        {SCHED_CFS, SIM_MS, 0, 0, 1},
+        {SCHED_CFS, SIM_MS, 3 * SIM_MS, 4 * SIM_MS,
+         0}, /* 1 ms behind, where 4/3 of a slice would do; 8 ms from 3 ms on */
+        {SCHED_EEVDF, 3 * SIM_MS, 0, 2 * SIM_MS, 0},
+        {SCHED_EEVDF_NO_PARITY, 3 * SIM_MS, 0, 0, 1},
+        {SCHED_ROUND_ROBIN, 3 * SIM_MS, 0, 2 * SIM_MS, 0},
+    };
+
+    for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+        g_autoptr(Bench) bench = bench_woken(rows[i].policy, rows[i].slice, rows[i].computes_first);
+        SimTime waited = time_of_start(bench, 0, 1) - 7 * SIM_MS;
+
+        g_assert_cmpint(ABS(waited - rows[i].waits), <=, 20 * SIM_US);
+        g_assert_cmpuint(sched_counts(bench->sched, SCHED_MEASURED).preemptions, ==, rows[i].preemptions);
+    }
+}
+
+/* Whatever the policy, tasks that never sleep get equal shares: none is further from them than its order allows. */
+static void
+test_fair_shares(void)
+{
+    for (guint policy = SCHED_ROUND_ROBIN; policy <= SCHED_EEVDF_NO_PARITY; policy++) {
+        SchedConfig config = default_config();
+        g_autoptr(Bench) bench = NULL;
+
+        config.policy = policy;
+        bench = bench_new(one_cpu, &config);
+        for (guint i = 0; i < 5; i++)
+            add_task(bench, i, hog, 0);
+        run_until(bench, 500 * SIM_MS);
+        for (guint i = 0; i < 5; i++)
+            g_assert_cmpint(ABS(bench->task[i].computed - 100 * SIM_MS), <=, 3 * SIM_MS);
+    }
+}
+
+/* A sleeper is owed no more than half a latency, four slices, however long it slept: hogs with 200 ms of run time wait
+ * about that long for it, not 200 ms; and one that was never ahead is not punished. */
+static void
+test_sleeper_credit(void)
+{
+    static const Step sleeper[] = {{SLEEP}, {LOOP, 10 * SIM_US}};
+    static const Step waker[] = {{COMPUTE, 200 * SIM_MS}, {WAKE, 0}, {END}};
+    const SchedPolicy policies[] = {SCHED_CFS, SCHED_EEVDF};
+
+    for (guint i = 0; i < G_N_ELEMENTS(policies); i++) {
+        SchedConfig config = default_config();
+        g_autoptr(Bench) bench = NULL;
+        SimTime lead;
+
+        config.policy = policies[i];
+        bench = bench_new(two_domains, &config);
+        add_task(bench, 0, sleeper, 0);
+        add_task(bench, 1, hog, 0);
+        add_task(bench, 2, waker, 4);
+        run_until(bench, 300 * SIM_MS);
+        /* Of the 100 ms since it was woken. */
+        lead = bench->task[0].computed - (bench->task[1].computed - 200 * SIM_MS);
+        g_assert_cmpint(lead, >=, policies[i] == SCHED_CFS ? SIM_MS : -3 * SIM_MS);
+        g_assert_cmpint(lead, <=, policies[i] == SCHED_CFS ? 9 * SIM_MS : 3 * SIM_MS);
+    }
+}
+
+/* A task that was preempted goes on before others of its age (LAST_BUDDY), from eight runnable tasks on. */
+static void
+test_last_buddy(void)
+{
+    static const Step sleeper[] = {{SLEEP}, {COMPUTE, 50 * SIM_US}, {END}};
+    static const Step waker[] = {{COMPUTE, 12500 * SIM_US}, {WAKE, 0}, {LOOP, 10 * SIM_US}};
+
+    for (guint n_hogs = 2; n_hogs <= 7; n_hogs += 5) {
+        SchedConfig config = default_config();
+        g_autoptr(Bench) bench = NULL;
+        guint i = 0;
+
+        config.policy = SCHED_CFS;
+        bench = bench_new(one_cpu, &config);
+        add_task(bench, 0, sleeper, 0);
+        for (guint hogs = 1; hogs < n_hogs; hogs++)
+            add_task(bench, hogs, hog, 0);
+        add_task(bench, n_hogs, waker, 0);
+        run_until(bench, 200 * SIM_MS);
+        while (bench->start[i].task != 0 || i == 0)
+            i++;
+        /* The waker itself was running. */
+        g_assert_cmpuint(bench->start[i - 1].task, ==, n_hogs);
+        if (n_hogs == 7)
+            g_assert_cmpuint(bench->start[i + 1].task, ==, n_hogs);
+    }
+}
+
+/* The hypervisor's time comes on top of the task's own, in the given proportion. */
+static void
+test_steal(void)
+{
+    SchedConfig config = default_config();
+    g_autoptr(Bench) bench = bench_new(one_cpu, &config);
+
+    sched_set_steal(bench->sched, 1, 0, SIM_MS, 3 * SIM_MS);
+    add_task(bench, 0, hog, 0);
+    run_until(bench, 1000 * SIM_MS);
+    g_assert_cmpint(ABS(bench->task[0].computed - 250 * SIM_MS), <=, 60 * SIM_MS);
+}
+
+int
+main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/sched-fair/wake-up-preemption", test_wake_up_preemption);
+    g_test_add_func("/sched-fair/fair-shares", test_fair_shares);
+    g_test_add_func("/sched-fair/sleeper-credit", test_sleeper_credit);
+    g_test_add_func("/sched-fair/last-buddy", test_last_buddy);
+    g_test_add_func("/sched-fair/steal", test_steal);
+    return g_test_run();
+}
