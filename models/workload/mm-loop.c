@@ -7,10 +7,14 @@
 
 #include "sim-error.h"
 
-/* The order of the choices of workload.leaf. */
+/* The orders of the choices of workload.leaf and workload.node_free. */
 enum {
     LEAF_ROOM,
     LEAF_FULL,
+};
+enum {
+    NODE_FREE_AUTO,
+    NODE_FREE_CALL_RCU,
 };
 
 const SimKeySpec mm_loop_keys[] = {
@@ -37,10 +41,10 @@ const SimKeySpec mm_loop_keys[] = {
     {.group = "workload",
      .key = "mmap_lock_share",
      .type = SIM_KEY_REAL,
-     .fallback = "0.4",
+     .fallback = "0.6",
      .min = 0,
      .max = 1,
-     .help = "threads: part of a call's computing under mmap_lock"},
+     .help = "threads: part of a call's computing under mmap_lock; 0.6 fits SHA-02-base and SHA-08-base"},
     {.group = "workload",
      .key = "iteration_compute",
      .type = SIM_KEY_COST,
@@ -69,6 +73,12 @@ const SimKeySpec mm_loop_keys[] = {
      .choices = "room|full",
      .help = "mmap1: whether the leaf has room for the mapping; full: it is the whole tree and exactly full, so that "
              "each mmap splits it and each munmap collapses the tree again"},
+    {.group = "workload",
+     .key = "node_free",
+     .type = SIM_KEY_CHOICE,
+     .fallback = "auto",
+     .choices = "auto|call_rcu",
+     .help = "mmap1 and its like: how replaced tree nodes go; auto = as in the release: kfree_rcu from 6.18 on"},
     {.group = "workload",
      .key = "anon_chains",
      .type = SIM_KEY_INT,
@@ -108,6 +118,28 @@ mm_compute(MmTask *task, SimTime duration)
     mach_compute(task->cpu, (SimTime) ((double) duration * factor), mach_sibling_is_busy(task->cpu));
 }
 
+static void
+lock_tree(MmTask *task)
+{
+    if (!task->loop->is_threads)
+        return;
+    sim_lock_acquire(task->cpu->engine, &task->loop->mmap_lock, task->cpu->agent, 0);
+    task->locked_at = task->cpu->agent->granted_at;
+}
+
+/* The locks of slabs, taken meanwhile, have left their own notes with the agent. */
+static void
+unlock_tree(MmTask *task)
+{
+    SimAgent *agent = task->cpu->agent;
+
+    if (!task->loop->is_threads)
+        return;
+    agent->queue_site = 0;
+    agent->granted_at = task->locked_at;
+    sim_lock_release(task->cpu->engine, &task->loop->mmap_lock, agent);
+}
+
 void
 mm_call_begin(MmTask *task)
 {
@@ -120,15 +152,14 @@ mm_call_begin(MmTask *task)
     }
     locked = (SimTime) ((double) loop->call_compute * loop->locked_frac);
     mm_compute(task, loop->call_compute - locked);
-    sim_lock_acquire(task->cpu->engine, &loop->mmap_lock, task->cpu->agent, 0);
+    lock_tree(task);
     mm_compute(task, locked);
 }
 
 void
 mm_call_end(MmTask *task)
 {
-    if (task->loop->is_threads)
-        sim_lock_release(task->cpu->engine, &task->loop->mmap_lock, task->cpu->agent);
+    unlock_tree(task);
 }
 
 void
@@ -167,8 +198,10 @@ run_task(SimAgent *agent)
     const MmLoop *loop = task->loop;
     WorldCpu *counts = &loop->world->cpu[task->cpu->id];
 
+    lock_tree(task);
     if (task->tree->n_nodes == 0)
         mm_tree_grow(&loop->mm, task->tree, task->cpu, 1);
+    unlock_tree(task);
     if (loop->mm.maple_node && loop->world->starts_mixed)
         mix_nodes(task);
     if (loop->test->begin)
@@ -221,6 +254,8 @@ mm_loop_new(World *world, const MmTest *test)
     loop->world = world;
     loop->test = test;
     mm_caches_init(&loop->mm, world, test->with_anon);
+    if (sim_config_choice(config, "workload", "node_free") == NODE_FREE_CALL_RCU)
+        loop->mm.has_kfree_rcu = FALSE;
     loop->call_compute = sim_config_time(config, "workload", "iteration_compute") / 2;
     loop->spread = sim_config_real(config, "workload", "compute_spread");
     set_stores(loop, config);

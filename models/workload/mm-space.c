@@ -73,6 +73,7 @@ mm_caches_init(MmCaches *mm, World *world, gboolean with_anon)
         mm->anon_vma = world_cache(world, "anon_vma");
         mm->anon_vma_chain = world_cache(world, "anon_vma_chain");
     }
+    mm->has_kfree_rcu = kernel >= SLAB_KERNEL(6, 18);
     mm->node_kind = mach_rcu_register(world->machine, free_node_rcu, mm);
     mm->vma_kind = mach_rcu_register(world->machine, free_vma_rcu, mm);
 }
@@ -155,7 +156,7 @@ taken(guint n, guint i)
 static void
 free_replaced(const MmCaches *mm, MachCpu *cpu, SlabId node)
 {
-    if (kernel_of(mm) >= SLAB_KERNEL(6, 18))
+    if (mm->has_kfree_rcu)
         slub_free_rcu(mm->maple_node, cpu, node);
     else
         mach_call_rcu(cpu, mm->node_kind, node, 0);
@@ -209,8 +210,12 @@ mm_tree_store(const MmCaches *mm, MmTree *tree, MachCpu *cpu, MmStore store)
 void
 mm_tree_grow(const MmCaches *mm, MmTree *tree, MachCpu *cpu, guint n_nodes)
 {
-    for (guint i = 0; mm->maple_node && i < n_nodes; i++)
-        tree->node[tree->n_nodes++] = slub_alloc(mm->maple_node, cpu);
+    for (guint i = 0; mm->maple_node && i < n_nodes; i++) {
+        SlabId node = slub_alloc(mm->maple_node, cpu);
+
+        g_assert(tree->n_nodes < MM_NODES_MAX);
+        tree->node[tree->n_nodes++] = node;
+    }
 }
 
 /* __mt_dup(): the root, then its children in one bulk allocation. */

@@ -25,6 +25,7 @@ enum {
 typedef struct {
     World *world;
     SlubCache *vma, *vma_lock, *maple_node, *anon_vma, *anon_vma_chain;
+    gboolean has_kfree_rcu; /* for replaced nodes; by release, may be changed before the run */
     guint node_kind, vma_kind;
 } MmCaches;
 

@@ -105,6 +105,7 @@ iterate(MmTask *task)
         mm_call_begin(task);
         rounds->mapping[i].vma = mm_map(&task->loop->mm, task->tree, task->cpu, store_of_one_more(task, rounds));
         mm_call_end(task);
+        mach_poll(task->cpu); /* callbacks delay whom they find */
         map += mach_now(task->cpu) - start;
         touch_page(task, &rounds->mapping[i]);
     }
