@@ -295,7 +295,7 @@ mm_loop_check(const SimConfig *config, const MachTopology *topology, GError **er
 {
     if (sim_config_int(config, "workload", "processes") > topology->n_cpus)
         return sim_config_error(config, "workload", "processes", error,
-                                "more tasks than CPUs are not modelled (allowed: 1 to %u)", topology->n_cpus);
+                                "more processes than CPUs are not modelled (allowed: 1 to %u)", topology->n_cpus);
     return TRUE;
 }
 
