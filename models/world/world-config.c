@@ -106,6 +106,17 @@ workload_find(const char *name)
     return NULL;
 }
 
+/* A family of workloads has one table. */
+static guint
+add_table(const SimKeySpec **tables, guint n, const SimKeySpec *table)
+{
+    for (guint i = 0; i < n; i++)
+        if (tables[i] == table)
+            return n;
+    tables[n] = table;
+    return n + 1;
+}
+
 const SimSchema *
 world_schema(void)
 {
@@ -125,10 +136,9 @@ world_schema(void)
         tables[n++] = memcg_keys;
         tables[n++] = latency_keys;
         tables[n++] = workload_keys;
-        for (const Workload *const *w = workloads(); *w; w++) {
-            g_assert(n < G_N_ELEMENTS(tables) - 1);
-            tables[n++] = (*w)->keys;
-        }
+        for (const Workload *const *w = workloads(); *w; w++)
+            n = add_table(tables, n, (*w)->keys);
+        g_assert(n < G_N_ELEMENTS(tables));
         g_once_init_leave(&once, 1);
     }
     return &schema;
@@ -267,6 +277,8 @@ static const KnownCache known_caches[] = {
     {SLAB_KERNEL(6, 4), "vm_area_struct:176,flags=ACCOUNT"},
     {0, "vm_area_struct:152,flags=ACCOUNT"},
     {0, "vma_lock:40,flags=ACCOUNT"},
+    {0, "anon_vma:96,flags=TYPESAFE_BY_RCU|ACCOUNT,ctor"},
+    {0, "anon_vma_chain:64,flags=ACCOUNT"},
     {0, "maple_node:256,align=256,sheaf_capacity=32"},
     {0, "skbuff_head_cache:232,flags=HWCACHE_ALIGN"},
     {0, "bench_32:32"},

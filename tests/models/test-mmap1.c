@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* mmap1's slab traffic by release: slub-facts F.2, objects of each cache an iteration. */
+/* The slab traffic of mmap1 and its like by release: slub-facts F.2, objects of each cache an operation. */
 #include "sim-gsl.h"
 #include "sim-plan.h"
 #include "world.h"
 
-typedef struct
-{
+#include <math.h>
+#include <string.h>
+
+typedef struct {
     const char *kernel;
     const char *leaf;
     const char *cache;
@@ -38,6 +40,32 @@ static const Traffic traffic[] = {
     {"6.12", "full", "maple_node", 6, 6, 6, 6},
 };
 
+/* The tests that came after mmap1, an operation of theirs. */
+typedef struct {
+    const char *workload, *kernel, *settings, *cache;
+    double n_objects; /* allocated, and freed */
+} OtherTraffic;
+
+static const OtherTraffic other_traffic[] = {
+    {"mmap2", "6.17", "", "maple_node", 2},
+    {"mmap2", "6.17", "", "anon_vma", -1},
+    /* Two operations: growing takes no node, splitting and removing one each. */
+    {"brk1", "6.17", "", "maple_node", 1},
+    {"brk1", "6.17", "", "vm_area_struct", 0.5},
+    {"brk1", "6.17", "", "anon_vma_chain", 1},
+    {"brk1", "6.17", "workload.anon_chains=0", "anon_vma_chain", 0},
+    /* From 20 ranges to 70 and back: 6 splits of 5 reserved nodes, 6 unions of 3, 44 plain stores each way. */
+    {"map_batch", "6.17", "", "maple_node", 44 + 6 * 5 + 44 + 6 * 3},
+    {"map_batch", "6.17", "", "vm_area_struct", 50},
+    {"map_batch", "6.17", "workload.vmas=4", "maple_node", 8},
+    {"map_batch", "6.17", "workload.vmas=4", "anon_vma", 4},
+    /* Fork copies a root and two leaves; exec begins with one leaf, splits it at the 13th VMA. */
+    {"fork_exec", "6.17", "workload.vmas=20", "maple_node", 3 + 1 + 19 + 3},
+    {"fork_exec", "6.17", "workload.vmas=20", "vm_area_struct", 40},
+    {"fork_exec", "6.17", "workload.vmas=20", "anon_vma", 20},
+    {"fork_exec", "6.17", "workload.vmas=20", "anon_vma_chain", 30},
+};
+
 static gint64
 counter(const SimRecord *record, const char *cache, const char *name)
 {
@@ -54,36 +82,134 @@ counter(const SimRecord *record, const char *cache, const char *name)
     g_assert_not_reached();
 }
 
-static void
-test_traffic(gconstpointer data)
+/* A run of a workload on the two-CPU machine; settings are separated by semicolons. */
+static SimRecord *
+run(const char *workload, const char *kernel, const char *settings)
 {
-    const Traffic *t = data;
-    g_autofree char *version = g_strconcat("kernel.version=", t->kernel, NULL);
-    g_autofree char *leaf = g_strconcat("workload.leaf=", t->leaf, NULL);
-    const char *sets[] = {version, leaf, "workload.processes=2", "run.warmup=20ms", "run.duration=20ms", NULL};
+    g_autofree char *text = g_strconcat("workload.type=", workload, ";kernel.version=", kernel,
+                                        ";run.warmup=20ms;run.duration=20ms", *settings ? ";" : "", settings,
+                                        strstr(settings, "workload.processes") ? NULL : ";workload.processes=2", NULL);
+    g_auto(GStrv) sets = g_strsplit(text, ";", -1);
     g_autofree char *path = g_build_filename(g_getenv("SLUBSIM_SCENARIOS"), "mmap1-laptop2.scenario", NULL);
     g_autoptr(GError) error = NULL;
-    g_autoptr(SimPlan) plan = sim_plan_load(world_schema(), path, sets, NULL, &error);
-    g_autoptr(SimRecord) record = sim_record_new();
+    g_autoptr(SimPlan) plan = NULL;
+    SimRecord *record = sim_record_new();
     SimRunInput input = {.seed = 5, .start = "cold"};
-    double operations, allocs, frees;
 
+    plan = sim_plan_load(world_schema(), path, (const char *const *) sets, NULL, &error);
     g_assert_no_error(error);
     input.config = sim_plan_config(plan, 0);
     g_assert_true(world_run(&input, record, &error));
     g_assert_no_error(error);
-    g_assert_true(sim_record_find_metric(record, "operations", &operations));
-    g_assert_cmpfloat(operations, >, 5000);
-    allocs = (double) (counter(record, t->cache, "alloc_fastpath") + counter(record, t->cache, "alloc_slowpath"));
-    frees = (double) (counter(record, t->cache, "free_fastpath") + counter(record, t->cache, "free_slowpath"));
-    g_test_message("%s %s %s: %g allocations, %g frees an iteration", t->kernel, t->leaf, t->cache, allocs / operations,
-                   frees / operations);
+    return record;
+}
+
+static double
+metric(const SimRecord *record, const char *name)
+{
+    double value;
+
+    g_assert_true(sim_record_find_metric(record, name, &value));
+    return value;
+}
+
+/* Of one cache, an operation. */
+static void
+rates(const SimRecord *record, const char *cache, double *ret_allocs, double *ret_frees)
+{
+    double operations = metric(record, "operations");
+
+    *ret_allocs = (double) (counter(record, cache, "alloc_fastpath") + counter(record, cache, "alloc_slowpath"));
+    *ret_frees = (double) (counter(record, cache, "free_fastpath") + counter(record, cache, "free_slowpath"));
+    g_test_message("%s: %g allocations, %g frees an operation", cache, *ret_allocs / operations,
+                   *ret_frees / operations);
+    *ret_allocs /= operations;
+    *ret_frees /= operations;
+}
+
+static void
+test_traffic(gconstpointer data)
+{
+    const Traffic *t = data;
+    g_autofree char *leaf = g_strconcat("workload.leaf=", t->leaf, NULL);
+    g_autoptr(SimRecord) record = run("mmap1", t->kernel, leaf);
+    double allocs, frees;
+
+    g_assert_cmpfloat(metric(record, "operations"), >, 5000);
+    rates(record, t->cache, &allocs, &frees);
     /* An iteration begun in the window ends outside of it, and the other way round. */
-    g_assert_cmpfloat(allocs / operations, >, t->min_allocs - 0.001);
-    g_assert_cmpfloat(allocs / operations, <, t->max_allocs + 0.001);
+    g_assert_cmpfloat(allocs, >, t->min_allocs - 0.001);
+    g_assert_cmpfloat(allocs, <, t->max_allocs + 0.001);
     /* RCU gives back other numbers in a window than were taken in it: one grace period's worth of two. */
-    g_assert_cmpfloat(frees / operations, >, t->min_frees * 0.75);
-    g_assert_cmpfloat(frees / operations, <, t->max_frees * 1.25);
+    g_assert_cmpfloat(frees, >, t->min_frees * 0.75);
+    g_assert_cmpfloat(frees, <, t->max_frees * 1.25);
+}
+
+static gboolean
+has_cache(const SimRecord *record, const char *cache)
+{
+    for (guint t = 0; t < sim_record_n_tables(record); t++) {
+        const SimTable *table = sim_record_table(record, t);
+
+        for (guint row = 0; row < sim_table_n_rows(table); row++)
+            if (g_strcmp0(sim_table_cell(table, row, 0), cache) == 0)
+                return TRUE;
+    }
+    return FALSE;
+}
+
+static void
+test_other_traffic(gconstpointer data)
+{
+    const OtherTraffic *t = data;
+    g_autoptr(SimRecord) record = run(t->workload, t->kernel, t->settings);
+    double allocs, frees;
+
+    g_assert_cmpint(has_cache(record, t->cache), ==, t->n_objects >= 0);
+    if (t->n_objects < 0)
+        return;
+    rates(record, t->cache, &allocs, &frees);
+    /* A round of map_batch is long: the window cuts off up to one at either end on each CPU. */
+    g_assert_cmpfloat(allocs, >=, t->n_objects * 0.97);
+    g_assert_cmpfloat(allocs, <=, t->n_objects * 1.03);
+    g_assert_cmpfloat(frees, >=, t->n_objects * 0.75);
+    g_assert_cmpfloat(frees, <=, t->n_objects * 1.25);
+}
+
+/* With all of the computing under mmap_lock two threads do no more than one, less the hand-offs; a thread alone is a
+ * process. */
+static void
+test_threads(void)
+{
+    const char *alone = "workload.tasks_are=threads;workload.mmap_lock_share=1;workload.compute_spread=0";
+    g_autofree char *one = g_strconcat(alone, ";workload.processes=1", NULL);
+    g_autoptr(SimRecord) process = run("mmap1", "6.17", "workload.processes=1;workload.compute_spread=0");
+    g_autoptr(SimRecord) thread = run("mmap1", "6.17", one);
+    g_autoptr(SimRecord) two = run("mmap1", "6.17", alone);
+    double rate = metric(thread, "throughput_ops_per_s");
+
+    /* The lock itself, free and owned: two acquisitions and releases an iteration of about 2,800 ns. */
+    g_assert_cmpfloat(rate, <, metric(process, "throughput_ops_per_s"));
+    g_assert_cmpfloat(rate, >, 0.98 * metric(process, "throughput_ops_per_s"));
+    g_assert_cmpfloat(metric(two, "throughput_ops_per_s"), <, rate);
+    g_assert_cmpfloat(metric(two, "throughput_ops_per_s"), >, 0.8 * rate);
+}
+
+/* Without spread and slab work the parts of a round are known: 50 times (half of 2 us, and 1 us for what was touched).
+ */
+static void
+test_parts(void)
+{
+    g_autoptr(SimRecord) record = run("map_batch", "6.17",
+                                      "workload.processes=1;workload.compute_spread=0;"
+                                      "workload.iteration_compute=2 us;workload.zap_compute=1 us");
+    double map = metric(record, "mmap_ns"), unmap = metric(record, "munmap_ns");
+
+    g_assert_cmpfloat(map, >, 1000);
+    g_assert_cmpfloat(map, <, 1300);
+    g_assert_cmpfloat(unmap, >, 2000);
+    g_assert_cmpfloat(unmap, <, 2400);
+    g_assert_cmpfloat(fabs(metric(record, "map_and_unmap_ns") - map - unmap), <, 1e-6 * unmap);
 }
 
 int
@@ -92,9 +218,16 @@ main(int argc, char **argv)
     sim_gsl_init();
     g_test_init(&argc, &argv, NULL);
     for (guint i = 0; i < G_N_ELEMENTS(traffic); i++) {
-        g_autofree char *name = g_strdup_printf("/mmap1/traffic/%s/%s/%s", traffic[i].kernel, traffic[i].leaf,
-                                                traffic[i].cache);
+        g_autofree char *name =
+            g_strdup_printf("/mmap1/traffic/%s/%s/%s", traffic[i].kernel, traffic[i].leaf, traffic[i].cache);
         g_test_add_data_func(name, &traffic[i], test_traffic);
     }
+    for (guint i = 0; i < G_N_ELEMENTS(other_traffic); i++) {
+        g_autofree char *name =
+            g_strdup_printf("/%s/traffic/%u/%s", other_traffic[i].workload, i, other_traffic[i].cache);
+        g_test_add_data_func(name, &other_traffic[i], test_other_traffic);
+    }
+    g_test_add_func("/mmap1/threads", test_threads);
+    g_test_add_func("/map_batch/parts", test_parts);
     return g_test_run();
 }
