@@ -45,7 +45,8 @@ row_is_text(sqlite3_stmt *statement)
 {
     for (int i = 0; i < sqlite3_column_count(statement); i++) {
         if (sqlite3_column_type(statement, i) == SQLITE_TEXT &&
-            !g_utf8_validate((const char *) sqlite3_column_text(statement, i), sqlite3_column_bytes(statement, i), NULL))
+            !g_utf8_validate((const char *) sqlite3_column_text(statement, i), sqlite3_column_bytes(statement, i),
+                             NULL))
             return FALSE;
     }
     return TRUE;
@@ -64,7 +65,7 @@ sim_db_open(const char *path, int flags, GError **error)
 
     db->path = g_strdup(path);
     db->statements = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, finalize);
-    if (sqlite3_open_v2(path, &db->handle, flags, NULL) != SQLITE_OK) {
+    if (sqlite3_open_v2(path, &db->handle, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK) {
         sim_db_fail(db, error);
         return NULL;
     }
@@ -211,6 +212,23 @@ sim_db_int(SimDb *db, gint64 *ret_value, GError **error, const char *sql, const 
     ok = run_first(db, prepare_and_bind(db, sql, types, values, error), ret_value, error);
     va_end(values);
     return ok;
+}
+
+gboolean
+sim_db_use_log(SimDb *db, GError **error)
+{
+    gint64 give_up_us = g_get_monotonic_time() + (gint64) SIM_DB_BUSY_MS * G_TIME_SPAN_MILLISECOND;
+
+    /* SQLite never calls its busy handler for this change: it holds a lock for reading by then, and two that waited so
+     * for one another would wait for good. */
+    for (;;) {
+        int code = sqlite3_exec(db->handle, "PRAGMA journal_mode = WAL", NULL, NULL, NULL);
+        if (code == SQLITE_OK)
+            return TRUE;
+        if ((code & 0xff) != SQLITE_BUSY || g_get_monotonic_time() >= give_up_us)
+            return sim_db_fail(db, error);
+        g_usleep((gulong) g_random_int_range(500, 5000));
+    }
 }
 
 gboolean

@@ -36,6 +36,10 @@ gboolean sim_db_run(SimDb *db, GError **error, const char *sql, const char *type
 /* First column of the first row, 0 without rows. */
 gboolean sim_db_int(SimDb *db, gint64 *ret_value, GError **error, const char *sql, const char *types, ...);
 
+/* Changes go to a log beside the file (SQLite's WAL), so that readers and a writer do not wait for one another. Where
+ * the file system cannot do that, the mode stays as it is, which is slower and as safe. */
+gboolean sim_db_use_log(SimDb *db, GError **error);
+
 /* Takes the lock for writing at once, so that a transaction never fails half-way for want of it. */
 gboolean sim_db_begin(SimDb *db, GError **error);
 gboolean sim_db_commit(SimDb *db, GError **error);

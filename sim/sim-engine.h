@@ -116,7 +116,17 @@ sim_sync(SimEngine *engine, SimAgent *agent)
     sim__note_event(engine, agent);
 }
 
-/* Suspends the running fiber until somebody calls sim_wake() on it; `now` is then the wake-up time. */
+/* Suspends the running fiber until `when`, which is not before its own time, or until somebody calls sim_wake() on it
+ * with an earlier time; `now` is then the wake-up time. */
+static inline void
+sim_block_until(SimEngine *engine, SimAgent *agent, SimTime when)
+{
+    agent->now = when;
+    sim__yield(engine, agent, when);
+    sim__note_event(engine, agent);
+}
+
+/* The same without a time of its own. */
 static inline void
 sim_block(SimEngine *engine, SimAgent *agent)
 {

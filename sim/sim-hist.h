@@ -56,16 +56,22 @@ sim__hist_index(gint64 value)
     return (dropped_bits << SIM_HIST_OCTAVE_BITS) + (guint) (value >> dropped_bits);
 }
 
-/* Counts one value; a negative one is a programmer's error. */
+/* Counts one value `n` times, n > 0; a negative one is a programmer's error. */
+static inline void
+sim_hist_record_n(SimHist *hist, gint64 value, guint64 n)
+{
+    g_assert(value >= 0);
+    hist->counts[sim__hist_index(value)] += n;
+    hist->sum += (unsigned __int128) (guint64) value * n;
+    hist->count += n;
+    hist->min = MIN(hist->min, value);
+    hist->max = MAX(hist->max, value);
+}
+
 static inline void
 sim_hist_record(SimHist *hist, gint64 value)
 {
-    g_assert(value >= 0);
-    hist->counts[sim__hist_index(value)]++;
-    hist->sum += (guint64) value;
-    hist->count++;
-    hist->min = MIN(hist->min, value);
-    hist->max = MAX(hist->max, value);
+    sim_hist_record_n(hist, value, 1);
 }
 
 #endif

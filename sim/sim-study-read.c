@@ -214,9 +214,10 @@ sim_cell_runs_new(guint n_runs, guint n_metrics)
     return runs;
 }
 
-/* One row of the join of runs and values; the rows of a run follow one another. */
+/* One row of the join of runs and values; the rows of a run follow one another. Of runs beyond `n_most`, which another
+ * process may have added meanwhile, there is no room for any. */
 static void
-take_value(const SimStudy *study, SimCellRuns *runs, sqlite3_stmt *s)
+take_value(const SimStudy *study, SimCellRuns *runs, guint n_most, sqlite3_stmt *s)
 {
     guint replication = (guint) sqlite3_column_int64(s, 0);
     gint64 metric = sqlite3_column_type(s, 3) == SQLITE_NULL ? -1 : sqlite3_column_int64(s, 3);
@@ -224,6 +225,8 @@ take_value(const SimStudy *study, SimCellRuns *runs, sqlite3_stmt *s)
     gsize at;
 
     if (runs->n_runs == 0 || runs->replications[runs->n_runs - 1] != replication) {
+        if (runs->n_runs == n_most)
+            return;
         runs->replications[runs->n_runs] = replication;
         runs->seeds[runs->n_runs] = (guint64) sqlite3_column_int64(s, 1);
         runs->fingerprints[runs->n_runs] = (guint64) sqlite3_column_int64(s, 2);
@@ -253,17 +256,15 @@ sim_study_read_cell(SimStudy *study, guint cell, GError **error)
                     point, start, n_most))
         return NULL;
     runs = sim_cell_runs_new((guint) n_there, g_strv_length((char **) metrics));
-    /* Another process may add runs meanwhile, hence the LIMIT. */
     s = sim_db_select(study->db, error,
-                      "SELECT replication, seed, fingerprint, metric, value FROM (SELECT * FROM run WHERE point = ? AND"
-                      " start = ? AND replication BETWEEN 0 AND ? - 1 ORDER BY replication LIMIT ?) AS run"
-                      " LEFT JOIN value ON value.run = run.run ORDER BY replication, metric",
-                      "itii", point, start, n_most, n_there);
+                      "SELECT replication, seed, fingerprint, metric, value FROM run LEFT JOIN value USING(run)"
+                      " WHERE point = ? AND start = ? AND replication BETWEEN 0 AND ? - 1 ORDER BY replication",
+                      "iti", point, start, n_most);
     while (has_row) {
         if (s == NULL || !sim_db_step(study->db, s, &has_row, error))
             return NULL;
         if (has_row)
-            take_value(study, runs, s);
+            take_value(study, runs, (guint) n_there, s);
     }
     return g_steal_pointer(&runs);
 }

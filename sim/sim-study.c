@@ -45,7 +45,7 @@ set_error(SimDb *db, GError **error, const char *problem)
     return FALSE;
 }
 
-/* *ret_format is 0 for a file with nothing in it. */
+/* Inside a transaction: another process may be making the study. *ret_format is 0 for a file with nothing in it. */
 static gboolean
 read_format(SimDb *db, gint64 *ret_format, GError **error)
 {
@@ -99,8 +99,13 @@ static gboolean
 check_file(SimDb *db, SimStudyMode mode, GError **error)
 {
     gint64 format;
+    gboolean ok;
 
-    if (!read_format(db, &format, error))
+    if (!sim_db_exec(db, "BEGIN", error))
+        return FALSE;
+    ok = read_format(db, &format, error);
+    sim_db_rollback(db);
+    if (!ok)
         return FALSE;
     if (mode == SIM_STUDY_READ && format == 0)
         return set_error(db, error, "not a study: the file is empty");
@@ -108,8 +113,7 @@ check_file(SimDb *db, SimStudyMode mode, GError **error)
         return set_error(db, error, "a study of an older format: run sweep on it once to bring it up to date");
     if (mode == SIM_STUDY_READ)
         return TRUE;
-    /* Where the file system cannot do WAL, the mode stays as it is, which is slower and as safe. */
-    if (!sim_db_exec(db, "PRAGMA journal_mode = WAL", error) || !sim_db_exec(db, "PRAGMA synchronous = NORMAL", error))
+    if (!sim_db_use_log(db, error) || !sim_db_exec(db, "PRAGMA synchronous = NORMAL", error))
         return FALSE;
     return format == SIM_STUDY_FORMAT || migrate(db, error);
 }

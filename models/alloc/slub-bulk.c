@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Bulk calls, flush and shrink: mm/slub.c 5.10 to 7.1 (slub-facts B.1, B.4). */
+#include "slub-latency.h"
 #include "slub-parts.h"
 #include "slub-sheaf.h"
 
@@ -30,6 +31,9 @@ slub_cpu_slab_take_bulk(SlubCache *cache, MachCpu *cpu, guint n, SlabId *ret_obj
 void
 slub_alloc_bulk(SlubCache *cache, MachCpu *cpu, guint n, SlabId *ret_objects)
 {
+    SlubLatencyMark mark;
+
+    slub_latency_begin(cache, cpu, &mark);
     mach_spend(cpu, cpu->machine->costs.alloc_fast);
     cache->cpu[cpu->id].n_objects += n;
     if (cache->sheaves) {
@@ -39,6 +43,7 @@ slub_alloc_bulk(SlubCache *cache, MachCpu *cpu, guint n, SlabId *ret_objects)
         if (!cache->below->has_cpu_slab)
             slub_count_n(cache, cpu, SLAB_STAT_ALLOC_SLOWPATH, n);
     }
+    slub_latency_end_bulk(cache, cpu, &mark, SLUB_PATH_BULK_ALLOC);
 }
 
 /* build_detached_freelist() from 6.0 on: the objects of the last one's slab, looked for from the back until the third
@@ -114,6 +119,9 @@ slub_give_bulk(SlubCache *cache, MachCpu *cpu, guint n, SlabId *objects)
 void
 slub_free_bulk(SlubCache *cache, MachCpu *cpu, guint n, SlabId *objects)
 {
+    SlubLatencyMark mark;
+
+    slub_latency_begin(cache, cpu, &mark);
     cache->cpu[cpu->id].n_objects -= n;
     if (cache->sheaves) {
         slub_sheaf_free_bulk(cache, cpu, n, objects);
@@ -122,6 +130,7 @@ slub_free_bulk(SlubCache *cache, MachCpu *cpu, guint n, SlabId *objects)
         if (!cache->below->has_cpu_slab)
             slub_count_n(cache, cpu, SLAB_STAT_FREE_SLOWPATH, n);
     }
+    slub_latency_end_bulk(cache, cpu, &mark, SLUB_PATH_BULK_FREE);
 }
 
 /* flush_cpu_slab() */

@@ -10,6 +10,7 @@
 typedef struct _SlubSystem SlubSystem;
 typedef struct _SlubCache SlubCache;
 typedef struct _SlubSheaves SlubSheaves;
+typedef struct _SlubLatency SlubLatency;
 
 /* Call sites of the list_lock. */
 #define SLUB_LOCK_SITES(SITE)                                                                                          \
@@ -21,6 +22,7 @@ typedef struct _SlubSheaves SlubSheaves;
     SITE(SHRINK, "__kmem_cache_do_shrink")                                                                             \
     SITE(DEBUG_FREE, "free_debug_processing")                                                                          \
     SITE(DEBUG_NEW, "alloc_single_from_new_slab")                                                                      \
+    SITE(COUNT, "count_partial")                                                                                       \
     SITE(FROM_PARTIAL, "get_from_partial_node")                                                                        \
     SITE(FROM_ANY, "get_from_any_partial")                                                                             \
     SITE(NEW_SLAB, "alloc_from_new_slab")                                                                              \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Many objects at once through sheaves: bulk calls, prefilled sheaves, kfree_rcu, flush and shrink (mm/slub.c 6.18 to
  * 7.1; slub-facts B.3, B.4). */
+#include "slub-latency.h"
 #include "slub-sheaf-parts.h"
 
 /* kmem_cache_alloc_bulk(): what sheaves lack comes from the slabs, and fills no sheaf. */
@@ -139,8 +140,12 @@ SlubSheaf *
 slub_prefill_sheaf(SlubCache *cache, MachCpu *cpu, guint n)
 {
     gboolean is_regular = cache->sheaves && n <= cache->sheaves->capacity;
-    SlubSheaf *sheaf = is_regular ? prefill_regular(cache, cpu, n) : prefill_oversize(cache, cpu, n);
+    SlubLatencyMark mark;
+    SlubSheaf *sheaf;
 
+    slub_latency_begin(cache, cpu, &mark);
+    sheaf = is_regular ? prefill_regular(cache, cpu, n) : prefill_oversize(cache, cpu, n);
+    slub_latency_end_bulk(cache, cpu, &mark, SLUB_PATH_BULK_ALLOC);
     cache->cpu[cpu->id].n_objects += sheaf->size;
     return sheaf;
 }
@@ -161,7 +166,11 @@ slub_return_sheaf(SlubCache *cache, MachCpu *cpu, SlubSheaf *sheaf)
 
     cache->cpu[cpu->id].n_objects -= sheaf->size;
     if (!cache->sheaves || sheaf->capacity != cache->sheaves->capacity) {
+        SlubLatencyMark mark;
+
+        slub_latency_begin(cache, cpu, &mark);
         slub_sheaf_flush(cache, cpu, sheaf);
+        slub_latency_end_bulk(cache, cpu, &mark, SLUB_PATH_BULK_FREE);
         mach_spend(cpu, cpu->machine->costs.sheaf_discard);
         g_free(sheaf);
         return;

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "slub-inspect.h"
+#include "slub-latency.h"
 #include "slub-sheaf-parts.h"
 
 #include <string.h>
@@ -40,6 +42,8 @@ slub_lock_site_name(SlubLockSite site, guint kernel)
         return "__put_partials";
     if (site == SLUB_LOCK_DEBUG_FREE && kernel >= SLAB_KERNEL(6, 5))
         return "free_to_partial_list";
+    if (site == SLUB_LOCK_COUNT && kernel >= SLUB_KERNEL_COUNTS_APPROXIMATELY)
+        return "count_partial_free_approx";
     return names[site];
 }
 
@@ -88,6 +92,7 @@ cache_free(SlubCache *cache)
     for (guint i = 0; i < cache->system->machine->topology->n_nodes; i++)
         sim_lock_clear(&cache->node[i].list_lock);
     slub_sheaves_free(cache);
+    slub_latency_free(cache->latency);
     g_aligned_free(cache->cpu);
     g_aligned_free(cache->node);
     g_free(cache->name);

@@ -49,6 +49,7 @@ struct _SlubCache {
     SlubCpu *cpu;                     /* [n_cpus] */
     SlubNode *node;                   /* [n_nodes] */
     SlubSheaves *sheaves;             /* NULL = none */
+    SlubLatency *latency;             /* NULL = not recorded (slub-latency.h) */
     guint16 index;
     char *name;
     SlabGeometry geometry;

@@ -19,6 +19,16 @@ COST(ticket_spinner, "40 ns [10 ns .. 200 ns] one line re-read per spinner (Non-
 COST(hold_base, "25 ns [5 ns .. 100 ns] list_lock section without slabs", "list_lock held, fixed part")
 COST(hold_slab, "45 ns [10 ns .. 200 ns] list_add, list_del, counters and their misses",
      "list_lock held, each slab moved, without the transfer of its struct slab")
+COST(scan_slab, "15 ns [2 ns .. 90 ns] estimate: a pointer chased through struct slabs in L2, or in memory",
+     "list_lock held, each slab that is only looked at, without the transfer of its struct slab")
+COST(ipi_send, "100 ns [30 ns .. 500 ns] estimate: one ICR write and its bookkeeping",
+     "asking another CPU for something, by interrupt or by work")
+COST(ipi_delivery, "800 ns [200 ns .. 3000 ns] estimate: from the request to the first instruction of the handler",
+     "the way of an interrupt to another CPU")
+COST(ipi_handler, "300 ns [100 ns .. 1500 ns] estimate: interrupt entry and exit",
+     "an interrupt by another CPU, without what it does")
+COST(work_switch, "2000 ns [800 ns .. 6000 ns] estimate: two context switches and the work item",
+     "going to a kworker and back, without what it does")
 COST(line_own, "4 ns [1 ns .. 20 ns] L1 to L2 hit (slub-facts D.2)", "touching a line the CPU touched last itself")
 COST(line_same_l3, "52 ns [20 ns .. 90 ns] dirty line of another core, 44 to 62 ns (slub-facts D.2, C2C rows)",
      "moving a dirty line within a last-level cache domain")

@@ -42,7 +42,7 @@ options_parse(Options *options, int argc, char **argv, GError **error)
          "compared (default free)",
          "MODE"},
         {"warm", 0, 0, G_OPTION_ARG_DOUBLE, &options->warm_fraction, "Part of the time to follow (default 0.3)", "F"},
-        {"starts", 0, 0, G_OPTION_ARG_INT, &options->n_starts, "Random starts (default 5)", "N"},
+        {"starts", 0, 0, G_OPTION_ARG_INT, &options->n_starts, "Random starts (default 30)", "N"},
         {"seed", 0, 0, G_OPTION_ARG_INT64, &options->seed, "Seed of the starts (default 1)", "N"},
         {"kernel", 0, 0, G_OPTION_ARG_STRING, &options->kernel, "Release whose allocator runs", "VERSION"},
         {"cpus", 0, 0, G_OPTION_ARG_INT, &options->n_cpus, "CPUs of the replayed machine", "N"},
@@ -135,7 +135,6 @@ make_request(const Options *options, ReplayRequest *request, GError **error)
 /* What is written while the replay runs. */
 typedef struct {
     GString *occupancy; /* NULL = not wanted */
-    ReplayWrite *trace; /* NULL = not wanted */
     guint n_samples, n_sampled;
 } Output;
 
@@ -145,8 +144,6 @@ on_event(Replay *replay, const KmemEvent *event, void *data)
     Output *output = data;
     double length_ns = (double) (replay->params.last_time_ns - replay->params.first_time_ns);
 
-    if (output->trace)
-        replay_write_event(output->trace, replay, event);
     if (!output->occupancy || event->op == KMEM_LOST || length_ns <= 0)
         return;
     while (output->n_sampled + 1 < output->n_samples &&
@@ -189,14 +186,14 @@ run(const Options *options, gboolean *ret_is_whole, GError **error)
     if (occupancy)
         replay_occupancy_header(occupancy);
     if (options->trace) {
-        output.trace = replay_write_open(options->trace, error);
-        if (!output.trace)
+        request.write = replay_write_open(options->trace, error);
+        if (!request.write)
             return FALSE;
     }
     request.on_event = on_event;
     request.data = &output;
     result = replay_run(&request, error);
-    is_written = !output.trace || replay_write_close(output.trace, result ? error : NULL);
+    is_written = !request.write || replay_write_close(request.write, result ? error : NULL);
     if (!result || !is_written || !finish_output(&output, options, result->replay, error))
         return FALSE;
     replay_report(result, request.mode, text);
@@ -208,7 +205,7 @@ run(const Options *options, gboolean *ret_is_whole, GError **error)
 int
 replay_cmd(int argc, char **argv)
 {
-    g_auto(Options) options = {.n_copies = 1, .n_starts = 5, .n_samples = 20, .seed = 1, .warm_fraction = 0.3};
+    g_auto(Options) options = {.n_copies = 1, .n_starts = 30, .n_samples = 20, .seed = 1, .warm_fraction = 0.3};
     g_autoptr(GError) error = NULL;
     gboolean is_whole = TRUE;
 

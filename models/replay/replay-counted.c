@@ -114,6 +114,9 @@ replay_counted_calls(const ReplayCounted *counted, const ReplayCatalog *catalog,
                                     (cache->row >= 0 && replay_catalog_row(catalog, row->cache) == cache->row)))
             calls += (double) row->calls;
     }
+    if (cache->followed.calls[probe])
+        calls *=
+            (double) cache->traced.calls[probe] / (double) (cache->traced.calls[probe] + cache->followed.calls[probe]);
     if (counted->hits[probe])
         calls *= 1 + (double) counted->missed[probe] / (double) counted->hits[probe];
     *ret_calls = calls;

@@ -14,8 +14,9 @@ ReplayCounted *replay_counted_load(const char *path, GError **error);
 void replay_counted_free(ReplayCounted *counted);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(ReplayCounted, replay_counted_free)
 
-/* Calls for a cache, under any of the names its listing row has, missed ones added. FALSE when the table has no row
- * of the function at all. */
+/* Calls for a cache, under any of the names its listing row has, missed ones added; where the kernel was followed
+ * at first, the share of the rest by the trace's own slow-path events. FALSE when the table has no row of the function
+ * at all. */
 gboolean replay_counted_calls(const ReplayCounted *counted, const ReplayCatalog *catalog, const ReplayCache *cache,
                               KmemProbe probe, double *ret_calls);
 

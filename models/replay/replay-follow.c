@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Making the model's state agree with the recorded kernel's. */
-#include "replay-guide-private.h"
+#include "replay-follow.h"
+#include "replay-guide-doubt.h"
 #include "slub-place.h"
 
 SlabId
@@ -29,20 +30,32 @@ guide_bind(ReplayGuide *guide, gint cache_index, guint start, guint64 recorded, 
         .recorded = recorded + 1, .cache = cache_index, .is_uncertain = is_uncertain, .is_doubted = is_uncertain};
 }
 
+/* The first slab on `node` that nobody knows, taken from the pool; of any node for -1. 0 = none. */
+static SlabId
+take_unknown(const ReplayCache *cache, guint start, gint node)
+{
+    const Slab *arena = cache->cache[start]->system->arena.slab;
+    GArray *pool = cache->pool[start];
+
+    for (guint i = 0; i < pool->len; i++) {
+        SlabId id = g_array_index(pool, SlabId, i);
+
+        if (node < 0 || arena[id].node == (guint) node) {
+            g_array_remove_index_fast(pool, i);
+            return id;
+        }
+    }
+    return 0;
+}
+
 SlabId
-guide_adopt(ReplayGuide *guide, gint cache_index, guint start, guint64 recorded, SlabId wanted, const MachCpu *cpu)
+guide_adopt(ReplayGuide *guide, gint cache_index, guint start, guint64 recorded, const MachCpu *cpu)
 {
     ReplayCache *cache = g_ptr_array_index(guide->replay->caches, cache_index);
-    GArray *pool = cache->pool[start];
-    SlabId id = 0;
+    SlabId id = take_unknown(cache, start, (gint) cpu->mem_node);
 
-    for (guint i = 0; i < pool->len && !id; i++)
-        if (!wanted || g_array_index(pool, SlabId, i) == wanted) {
-            id = g_array_index(pool, SlabId, i);
-            g_array_remove_index_fast(pool, i);
-        }
-    if (!id && wanted)
-        return guide_adopt(guide, cache_index, start, recorded, 0, cpu);
+    if (!id)
+        id = take_unknown(cache, start, -1);
     if (!id)
         id = slub_place_new(cache->cache[start], cpu->mem_node, cache->geometry.objects, SLUB_PLACE_NONE, 0);
     guide_bind(guide, cache_index, start, recorded, id, TRUE);
@@ -196,8 +209,10 @@ guide_force(ReplayGuide *guide, gint cache_index, guint start, MachCpu *cpu, Sla
     if (c->slab != id) {
         slub_place_take(slub, id);
         if (slab->inuse == slab->objects) {
-            slab->inuse--;
-            c->n_objects--;
+            guint n = guide_slab(guide, start, id)->is_uncertain ? slab->objects : 1;
+
+            slab->inuse = (guint16) (slab->inuse - n);
+            c->n_objects -= n;
         }
         slub_place_put(slub, id, SLUB_PLACE_CPU, cpu->id);
     } else if (c->free == 0) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a guided replay knows of the kernel's lists. The kernel's events name caches, not slabs: which slabs a list
  * holds follows from the steps that were seen, as long as none of them went otherwise in the kernel. */
-#include "replay-guide-private.h"
+#include "replay-guide-doubt.h"
 #include "slub-place.h"
 
 static gboolean

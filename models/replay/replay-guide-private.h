@@ -29,13 +29,14 @@ typedef enum {
 
 enum {
     GUIDE_CHAIN_MAX = 32,
+    GUIDE_CALLS_MAX = 16, /* slow calls of a bulk allocation that are told apart */
 };
 
 /* What the model did in a step: differences of counters, and what it met. */
 typedef struct {
     guint64 stat[SLAB_N_STATS];
     SlabId old_slab;              /* the cpu slab before */
-    gboolean is_known;            /* the slab was certain */
+    gboolean is_known;            /* the slab was certain; bulk: all its objects are */
     gboolean is_place_known;      /* FREE: and where it was, too */
     gboolean is_met;              /* FREE: the slab had been seen before */
     gboolean was_listed;          /* it was on its node's list */
@@ -65,11 +66,18 @@ typedef struct {
     GuidePrediction did;
 } GuideAlloc;
 
+/* What the kernel showed of one object's allocation. */
+typedef struct {
+    guint seen[KMEM_N_PROBES];
+    gboolean is_known; /* bulk: that it is this object's */
+} GuideCall;
+
 /* The step under way on one CPU in one context. */
 typedef struct {
     GuideStep step;
     gint cache;
     guint seen[KMEM_N_PROBES];
+    guint n_calls, calls[GUIDE_CALLS_MAX][KMEM_N_PROBES]; /* GUIDE_ALLOC: of seen, the part of each slow call */
     GuideAlloc
         *early; /* [n_starts] GUIDE_ALLOC: done when the kernel began, as it may be stopped before it is through */
     guint64 ptr, recorded;     /* GUIDE_FREE of one object: it and its recorded slab */
@@ -152,28 +160,6 @@ guide_slab(ReplayGuide *guide, guint start, SlabId id)
 /* Whether all of a slab's content is known (start 0). */
 gboolean guide_is_certain(ReplayGuide *guide, SlabId id);
 
-/* What is known of lists (start 0). A known one becomes unknown when the kernel shows a slab on it that the model had
- * not there, and known when the kernel shows it empty. */
-GuideRange guide_list_range(ReplayGuide *guide, gint cache, guint cpu);
-GuideRange guide_node_range(ReplayGuide *guide, gint cache, guint node);
-void guide_know_list(ReplayGuide *guide, gint cache, guint cpu, gboolean is_known);
-void guide_know_node(ReplayGuide *guide, gint cache, guint node, gboolean is_known);
-
-/* Fills in what is known before a step that asks `node` first. */
-void guide_look(ReplayGuide *guide, gint cache, guint cpu, guint node, GuidePrediction *did);
-
-/* The slab is not known to be where the model has it; all slabs of a list; those above `id`. */
-void guide_doubt(ReplayGuide *guide, guint start, SlabId id);
-void guide_doubt_list(ReplayGuide *guide, gint cache, guint start, guint cpu, SlabId until);
-void guide_doubt_node(ReplayGuide *guide, gint cache, guint start, guint node, SlabId until);
-
-/* The kernel took `id` where the model, put back to before, would not. */
-void guide_contradict(ReplayGuide *guide, gint cache, guint start, const MachCpu *cpu, SlabId id, GuideSource actual);
-
-/* What an allocation, now complete, shows of the lists. */
-void guide_learn_alloc(ReplayGuide *guide, gint cache, guint cpu, guint node, const guint *seen,
-                       const GuidePrediction *did, gboolean is_as_predicted);
-
 /* A CPU other than `cpu` is between the begin and the end of giving slabs to a node list, as far as its events tell. */
 gboolean guide_has_drain_under_way(const ReplayGuide *guide, guint cpu, gint cache);
 
@@ -186,47 +172,27 @@ void guide_judge_alloc(ReplayGuide *guide, gint cache, guint cpu, const guint *s
                        SlabId got, SlabId id);
 void guide_judge_free(ReplayGuide *guide, gint cache, guint cpu, KmemContext context, const GuidePending *p);
 
-/* The model's slab for a recorded one, 0 when none stands for it. */
-SlabId guide_find(ReplayGuide *guide, gint cache, guint start, guint64 recorded);
-void guide_bind(ReplayGuide *guide, gint cache, guint start, guint64 recorded, SlabId id, gboolean is_uncertain);
+/* The step on the event's CPU, in its context. */
+GuidePending *guide_pending_at(const ReplayGuide *guide, const KmemEvent *event);
 
-/* A slab from before the trace for a recorded one that is seen for the first time: the `wanted` one if it is still
- * nobody's (0 = any), bound to it. */
-SlabId guide_adopt(ReplayGuide *guide, gint cache, guint start, guint64 recorded, SlabId wanted, const MachCpu *cpu);
+/* Judges it, now complete, and makes the model agree. */
+void guide_finish_step(ReplayGuide *guide, guint cpu, KmemContext context, GuidePending *p);
 
-/* Takes the allocation of one object back. The slab goes where it came from, exactly, or to the end of the list when
- * `is_wrong_again`: the kernel has passed it over for the second time. */
-void guide_undo(SlubCache *slub, guint cpu, const GuideAlloc *alloc, gboolean is_wrong_again);
+/* What was seen and done of the allocation that the event completes, and its step is finished. `early` [n_starts]
+ * becomes that of the result. */
+GuidePending guide_take_step(ReplayGuide *guide, const KmemEvent *event, gint index, GuideAlloc *early);
 
-/* One object of a slab, to the CPU's freelist if it has the slab still (TRUE), else to the slab itself. */
-gboolean guide_give_back(SlubCache *slub, guint cpu, SlabId id);
+/* The object is handed out again: a free of it that seemed under way is done. */
+void guide_apply_frees_of(ReplayGuide *guide, guint64 ptr);
 
-/* After that: the CPU has its old slab again (0 = it had none), with what others freed into it. */
-void guide_restore_cpu_slab(ReplayGuide *guide, gint cache, guint start, const MachCpu *cpu, SlabId old);
+/* The slab that a recorded one stands for, if need be one from before the trace. */
+SlabId guide_slab_of(ReplayGuide *guide, guint cpu, gint index, guint start, guint64 recorded);
 
-/* After an allocation: makes the object one of `id`, where the kernel's step was `seen`. */
-void guide_force(ReplayGuide *guide, gint cache, guint start, MachCpu *cpu, SlabId id, const GuideAlloc *alloc,
-                 const guint *seen);
+/* One object in one start; returns the slab it is of. */
+SlabId guide_follow_alloc(ReplayGuide *guide, const KmemEvent *event, gint index, guint start, guint64 recorded,
+                          const GuideCall *call, GuideAlloc alloc);
 
-/* Takes a slab that no recorded one stands for off the model's lists; it counts as full. */
-void guide_hide(ReplayGuide *guide, gint cache, guint start, const MachCpu *cpu, SlabId id);
-
-/* The kernel found a node's list empty: what the model has there is in the hands of a CPU that has been stopped in the
- * middle of returning slabs. It comes back when such a step goes on. */
-void guide_send_away(ReplayGuide *guide, gint cache, guint start, guint node);
-void guide_bring_back(ReplayGuide *guide, gint cache, guint start);
-
-/* At least `n` objects of a slab are in use from now on: one whose content is not known may have seemed emptier. */
-void guide_need_objects(SlubCache *slub, SlabId id, guint n);
-
-/* Every live object of the trace has a slab that exists and counts it as in use. */
-void guide_settle_objects(ReplayGuide *guide, guint start);
-
-/* What a free did in the kernel and not in the model, or the other way round. */
-void guide_correct_free(ReplayGuide *guide, gint cache, guint cpu, const GuidePending *p);
-
-/* Counters of one CPU now, and the differences to them. */
-void guide_begin(const ReplayCache *cache, guint start, const MachCpu *cpu, GuidePrediction *ret_before);
-void guide_end(const ReplayCache *cache, guint start, const MachCpu *cpu, GuidePrediction *before);
+void guide_feed_alloc_bulk(ReplayGuide *guide, const KmemEvent *event, gint index);
+void guide_feed_free_bulk(ReplayGuide *guide, const KmemEvent *event, gint index);
 
 #endif

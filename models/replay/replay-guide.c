@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
-#include "replay-guide-private.h"
+#include "replay-follow.h"
+#include "replay-guide-doubt.h"
 #include "slub-place.h"
 
 static const char *const rule_texts[REPLAY_N_RULES] = {
@@ -146,7 +147,7 @@ bind_unseen(ReplayGuide *guide, gint index, guint start, const MachCpu *cpu, gui
 
     if (guide_slab(guide, start, id)->recorded || is_new != (alloc->did.stat[SLAB_STAT_ALLOC_SLAB] > 0)) {
         if (!is_new)
-            return guide_adopt(guide, index, start, recorded, 0, cpu);
+            return guide_adopt(guide, index, start, recorded, cpu);
         id = slub_place_new(cache->cache[start], cpu->mem_node, 0, SLUB_PLACE_NONE, cpu->id);
     }
     for (guint i = 0; i < pool->len; i++)
@@ -172,13 +173,13 @@ empty_node(ReplayGuide *guide, gint index, guint start, const MachCpu *cpu)
     guide_send_away(guide, index, start, cpu->mem_node);
 }
 
-/* One object in one start; returns the slab it is of. */
-static SlabId
-follow_alloc(ReplayGuide *guide, const KmemEvent *event, gint index, guint start, guint64 recorded, const guint *seen,
-             GuideAlloc alloc)
+SlabId
+guide_follow_alloc(ReplayGuide *guide, const KmemEvent *event, gint index, guint start, guint64 recorded,
+                   const GuideCall *call, GuideAlloc alloc)
 {
     SlubCache *slub = guide_cache(guide, index)->cache[start];
     MachCpu *cpu = replay_cpu(guide->replay, start, event->cpu, 0);
+    const guint *seen = call->seen;
     gboolean is_new = seen[KMEM_PROBE_NEW_SLAB] > 0;
     SlabId id = guide_find(guide, index, start, recorded), old;
 
@@ -188,7 +189,7 @@ follow_alloc(ReplayGuide *guide, const KmemEvent *event, gint index, guint start
         forget(guide, index, start, id);
         id = 0;
     }
-    if (start == 0 && event->op == KMEM_ALLOC)
+    if (start == 0 && call->is_known)
         guide_judge_alloc(guide, index, event->cpu, seen, &alloc.did, alloc.got, id);
     if (!id)
         id = bind_unseen(guide, index, start, cpu, recorded, is_new, &alloc);
@@ -201,27 +202,26 @@ follow_alloc(ReplayGuide *guide, const KmemEvent *event, gint index, guint start
      * model says so, shows that the slab has other objects free than thought. */
     if (seen[KMEM_PROBE_ALLOC_SLOW] && old && old != id && slub->system->arena.slab[old].objects)
         guide_slab(guide, start, old)->is_uncertain = FALSE;
-    if (old == id && guide_source(&alloc.did) != guide_source_seen(seen, TRUE) && event->op == KMEM_ALLOC)
+    if (old == id && guide_source(&alloc.did) != guide_source_seen(seen, TRUE) && call->is_known)
         guide_slab(guide, start, id)->is_uncertain = TRUE;
-    if (start == 0 && event->op == KMEM_ALLOC)
+    if (start == 0)
         guide_learn_alloc(guide, index, event->cpu, asked_node(guide, cpu, event->node), seen, &alloc.did,
                           alloc.got == id);
     return id;
 }
 
-static GuidePending *
-pending_at(const ReplayGuide *guide, const KmemEvent *event)
+GuidePending *
+guide_pending_at(const ReplayGuide *guide, const KmemEvent *event)
 {
     return &guide->pending[event->cpu * KMEM_N_CONTEXTS + event->context];
 }
 
-/* The slab that a recorded one stands for, if need be one from before the trace. */
-static SlabId
-slab_of(ReplayGuide *guide, guint cpu, gint index, guint start, guint64 recorded)
+SlabId
+guide_slab_of(ReplayGuide *guide, guint cpu, gint index, guint start, guint64 recorded)
 {
     SlabId id = guide_find(guide, index, start, recorded);
 
-    return id ? id : guide_adopt(guide, index, start, recorded, 0, replay_cpu(guide->replay, start, cpu, 0));
+    return id ? id : guide_adopt(guide, index, start, recorded, replay_cpu(guide->replay, start, cpu, 0));
 }
 
 /* What a list had of others goes to the node's with it; the slab put last is then the only one. */
@@ -245,7 +245,7 @@ apply_free(ReplayGuide *guide, guint event_cpu, GuidePending *p)
         MachCpu *cpu = replay_cpu(guide->replay, start, event_cpu, 0);
         SlubCache *slub = cache->cache[start];
         gboolean is_met = guide_find(guide, p->cache, start, p->recorded) != 0;
-        SlabId id = slab_of(guide, event_cpu, p->cache, start, p->recorded);
+        SlabId id = guide_slab_of(guide, event_cpu, p->cache, start, p->recorded);
         GuidePrediction did = {.is_met = is_met,
                                .is_known = start == 0 && guide_is_certain(guide, id),
                                .is_place_known = start == 0 && !guide_slab(guide, 0, id)->is_doubted};
@@ -270,8 +270,8 @@ apply_free(ReplayGuide *guide, guint event_cpu, GuidePending *p)
     learn_drain(guide, p->cache, event_cpu, &p->predicted);
 }
 
-static void
-finish_step(ReplayGuide *guide, guint cpu, KmemContext context, GuidePending *p)
+void
+guide_finish_step(ReplayGuide *guide, guint cpu, KmemContext context, GuidePending *p)
 {
     if (p->step == GUIDE_FREE) {
         if (!p->is_applied)
@@ -290,9 +290,8 @@ finish_step(ReplayGuide *guide, guint cpu, KmemContext context, GuidePending *p)
     *p = (GuidePending){.early = p->early};
 }
 
-/* The object is handed out again: a free of it that seemed under way is done. */
-static void
-apply_frees_of(ReplayGuide *guide, guint64 ptr)
+void
+guide_apply_frees_of(ReplayGuide *guide, guint64 ptr)
 {
     for (guint i = 0; i < guide->replay->params.n_traced_cpus * KMEM_N_CONTEXTS; i++) {
         GuidePending *p = &guide->pending[i];
@@ -307,177 +306,102 @@ static void
 finish_interrupts(ReplayGuide *guide, const KmemEvent *event)
 {
     for (guint context = event->context + 1; context < KMEM_N_CONTEXTS; context++)
-        finish_step(guide, event->cpu, (KmemContext) context, &guide->pending[event->cpu * KMEM_N_CONTEXTS + context]);
+        guide_finish_step(guide, event->cpu, (KmemContext) context,
+                          &guide->pending[event->cpu * KMEM_N_CONTEXTS + context]);
 }
 
-/* What was seen and done of the allocation that is now complete. */
-static void
-take_early(ReplayGuide *guide, GuidePending *p, gint index, guint *seen, GuideAlloc *early)
+GuidePending
+guide_take_step(ReplayGuide *guide, const KmemEvent *event, gint index, GuideAlloc *early)
 {
-    if (p->step != GUIDE_ALLOC || p->cache != index)
-        return;
-    memcpy(seen, p->seen, sizeof p->seen);
-    for (guint start = 0; start < guide->replay->params.n_starts; start++) {
-        early[start] = p->early[start];
-        p->early[start].is_done = FALSE;
+    GuidePending *p = guide_pending_at(guide, event), was = {.early = early};
+
+    if (p->step == GUIDE_ALLOC && p->cache == index) {
+        was = *p;
+        was.early = early;
+        for (guint start = 0; start < guide->replay->params.n_starts; start++) {
+            early[start] = p->early[start];
+            p->early[start].is_done = FALSE;
+        }
     }
+    guide_finish_step(guide, event->cpu, event->context, p);
+    return was;
 }
 
 static void
 feed_alloc(ReplayGuide *guide, const KmemEvent *event, gint index)
 {
-    GuidePending *p = pending_at(guide, event);
     g_autofree GuideAlloc *early = g_new0(GuideAlloc, guide->replay->params.n_starts);
-    guint seen[KMEM_N_PROBES] = {0};
+    GuidePending was = guide_take_step(guide, event, index, early);
+    GuideCall call = {.is_known = TRUE};
     guint32 *object;
 
-    take_early(guide, p, index, seen, early);
-    finish_step(guide, event->cpu, event->context, p);
-    apply_frees_of(guide, event->ptr);
+    memcpy(call.seen, was.seen, sizeof call.seen);
+    guide_apply_frees_of(guide, event->ptr);
     for (guint start = 0; start < guide->replay->params.n_starts; start++) {
-        SlabId id = follow_alloc(guide, event, index, start, event->ptr >> guide_cache(guide, index)->slab_shift, seen,
-                                 early[start]);
+        SlabId id = guide_follow_alloc(guide, event, index, start, event->ptr >> guide_cache(guide, index)->slab_shift,
+                                       &call, early[start]);
 
         object = replay_table_find(&guide->replay->objects, event->ptr);
         object[1 + start] = id;
     }
 }
 
-/* New slabs come last, when lists are exhausted: whether not more than `n_new` unknown slabs are met from the i-th
- * object on. */
-static gboolean
-is_last_unknown(ReplayGuide *guide, const KmemEvent *event, gint index, guint start, guint i, guint n_new)
-{
-    guint shift = guide_cache(guide, index)->slab_shift, n = 0;
-
-    for (guint64 last = 0; i < event->n_shown; i++) {
-        guint64 recorded = event->ptrs[i] >> shift;
-
-        if (recorded != last && !guide_find(guide, index, start, recorded))
-            n++;
-        last = recorded;
-    }
-    return n <= n_new;
-}
-
-/* What the model did in a bulk allocation, and whether that shows the lists as they were thought to be. */
-static void
-judge_alloc_bulk(ReplayGuide *guide, const KmemEvent *event, gint index, const guint *seen, const GuidePrediction *did)
-{
-    guint node = replay_cpu(guide->replay, 0, event->cpu, 0)->mem_node;
-    gboolean is_as_predicted = did->stat[SLAB_STAT_ALLOC_SLAB] == seen[KMEM_PROBE_NEW_SLAB] &&
-                               did->stat[SLAB_STAT_ALLOC_FROM_PARTIAL] == seen[KMEM_PROBE_GET_PARTIAL_NODE];
-
-    guide_judge(guide, REPLAY_RULE_BULK_ALLOC,
-                did->is_known && g_hash_table_contains(guide->known_cpu, guide_key(index, event->cpu)),
-                did->stat[SLAB_STAT_ALLOC_SLOWPATH] == seen[KMEM_PROBE_ALLOC_SLOW]);
-    if (!is_as_predicted) {
-        guide_know_list(guide, index, event->cpu, FALSE);
-        guide_know_node(guide, index, node, FALSE);
-    }
-    guide_learn_alloc(guide, index, event->cpu, node, seen, did, is_as_predicted);
-}
-
-/* Object by object: the recorded slow calls of the whole are laid to the objects that change the slab. */
-static void
-feed_alloc_bulk(ReplayGuide *guide, const KmemEvent *event, gint index)
-{
-    ReplayCache *cache = guide_cache(guide, index);
-    const SlubCpu *c = &cache->cache[0]->cpu[event->cpu];
-    guint seen[KMEM_N_PROBES] = {0}, none[KMEM_N_PROBES] = {0};
-    guint made[KMEM_N_PROBES] = {[KMEM_PROBE_ALLOC_SLOW] = 1, [KMEM_PROBE_NEW_SLAB] = 1};
-    g_autofree GuideAlloc *early = g_new0(GuideAlloc, guide->replay->params.n_starts);
-    const GuideAlloc none_early = {0};
-    GuidePrediction did = {.is_known = TRUE}, first = {0};
-
-    take_early(guide, pending_at(guide, event), index, seen, early);
-    if (early[0].is_done)
-        first = early[0].did;
-    finish_step(guide, event->cpu, event->context, pending_at(guide, event));
-    for (guint i = 0; i < event->n_shown; i++)
-        apply_frees_of(guide, event->ptrs[i]);
-    guide_begin(cache, 0, replay_cpu(guide->replay, 0, event->cpu, 0), &did);
-    for (guint i = 0; i < event->n_shown; i++) {
-        guint64 recorded = event->ptrs[i] >> cache->slab_shift;
-        guint32 *object = replay_table_find(&guide->replay->objects, event->ptrs[i]);
-
-        did.is_known &= !c->slab || guide_is_certain(guide, c->slab);
-        for (guint start = 0; start < guide->replay->params.n_starts; start++) {
-            gboolean is_new = !guide_find(guide, index, start, recorded) &&
-                              is_last_unknown(guide, event, index, start, i, seen[KMEM_PROBE_NEW_SLAB]);
-
-            object[1 + start] = follow_alloc(guide, event, index, start, recorded, is_new ? made : none,
-                                             i == 0 ? early[start] : none_early);
-        }
-    }
-    guide_end(cache, 0, replay_cpu(guide->replay, 0, event->cpu, 0), &did);
-    for (guint i = 0; i < SLAB_N_STATS; i++)
-        did.stat[i] += first.stat[i];
-    judge_alloc_bulk(guide, event, index, seen, &did);
-}
-
 static void
 feed_free(ReplayGuide *guide, const KmemEvent *event, gint index)
 {
-    GuidePending *p = pending_at(guide, event);
+    GuidePending *p = guide_pending_at(guide, event);
 
-    finish_step(guide, event->cpu, event->context, p);
+    guide_finish_step(guide, event->cpu, event->context, p);
     p->step = GUIDE_FREE;
     p->cache = index;
     p->recorded = event->ptr >> guide_cache(guide, index)->slab_shift;
     p->ptr = event->ptr;
 }
 
+/* Which of several slow calls of a bulk allocation an event belongs to. */
 static void
-feed_free_bulk(ReplayGuide *guide, const KmemEvent *event, gint index)
+note_call(GuidePending *p, KmemProbe probe)
 {
-    ReplayCache *cache = guide_cache(guide, index);
-    GuidePending *p = pending_at(guide, event);
-    SlabId ids[KMEM_BULK_SHOWN];
+    if (p->step != GUIDE_ALLOC)
+        return;
+    if (probe == KMEM_PROBE_ALLOC_SLOW)
+        p->n_calls++;
+    if (p->n_calls && p->n_calls <= GUIDE_CALLS_MAX)
+        p->calls[p->n_calls - 1][probe]++;
+}
 
-    finish_step(guide, event->cpu, event->context, p);
-    p->step = GUIDE_FREE;
-    p->cache = index;
-    p->is_applied = TRUE;
-    for (guint start = 0; start < guide->replay->params.n_starts; start++) {
-        MachCpu *cpu = replay_cpu(guide->replay, start, event->cpu, 0);
-        GuidePrediction did = {.is_bulk = TRUE};
+/* The kernel's freelist is empty; so is the model's, or it was not known how long it is. */
+static void
+begin_slow_alloc(ReplayGuide *guide, guint cpu, gint index, guint start, GuideAlloc *ret_early)
+{
+    SlubCpu *c = &guide_cache(guide, index)->cache[start]->cpu[cpu];
 
-        for (guint i = 0; i < event->n_shown; i++)
-            ids[i] = slab_of(guide, event->cpu, index, start, event->ptrs[i] >> cache->slab_shift);
-        for (guint i = 0; i < event->n_shown; i++) {
-            guint n_same = 0;
-
-            for (guint j = 0; j < event->n_shown; j++)
-                n_same += ids[j] == ids[i];
-            guide_need_objects(cache->cache[start], ids[i], n_same);
-        }
-        guide_begin(cache, start, cpu, &did);
-        slub_free_bulk(cache->cache[start], cpu, event->n_shown, ids);
-        guide_end(cache, start, cpu, &did);
-        if (start == 0)
-            p->predicted = did;
+    if (c->free && guide_slab(guide, start, c->slab)->is_uncertain) {
+        c->n_objects += c->free;
+        c->free = 0;
     }
+    if (c->free == 0)
+        *ret_early = predict_alloc(guide, cpu, index, start, SLUB_NO_NODE);
 }
 
 static void
 feed_probe(ReplayGuide *guide, const KmemEvent *event, gint index)
 {
-    GuidePending *p = pending_at(guide, event);
+    GuidePending *p = guide_pending_at(guide, event);
 
     if (event->probe == KMEM_PROBE_ALLOC_SLOW && !(p->step == GUIDE_ALLOC && p->cache == index)) {
-        finish_step(guide, event->cpu, event->context, p);
+        guide_finish_step(guide, event->cpu, event->context, p);
         p->step = GUIDE_ALLOC;
         p->cache = index;
         for (guint start = 0; start < guide->replay->params.n_starts; start++)
-            if (guide_cache(guide, index)->cache[start]->cpu[event->cpu].free == 0)
-                p->early[start] = predict_alloc(guide, event->cpu, index, start, SLUB_NO_NODE);
+            begin_slow_alloc(guide, event->cpu, index, start, &p->early[start]);
     }
     if (event->probe == KMEM_PROBE_FREE_SLOW && (p->step != GUIDE_FREE || p->cache != index))
         guide->frees.without_object++;
     if (p->step == GUIDE_IDLE || p->cache != index)
         return;
     p->seen[event->probe]++;
+    note_call(p, event->probe);
     if (p->step == GUIDE_FREE && !p->is_applied)
         apply_free(guide, event->cpu, p);
 }
@@ -491,13 +415,13 @@ replay_guide_feed(ReplayGuide *guide, const KmemEvent *event, gint cache)
         feed_alloc(guide, event, cache);
         break;
     case KMEM_ALLOC_BULK:
-        feed_alloc_bulk(guide, event, cache);
+        guide_feed_alloc_bulk(guide, event, cache);
         break;
     case KMEM_FREE:
         feed_free(guide, event, cache);
         break;
     case KMEM_FREE_BULK:
-        feed_free_bulk(guide, event, cache);
+        guide_feed_free_bulk(guide, event, cache);
         break;
     case KMEM_PROBE:
         feed_probe(guide, event, cache);
@@ -514,7 +438,7 @@ replay_guide_finish(ReplayGuide *guide)
 
     for (guint cpu = 0; cpu < n_cpus; cpu++)
         for (guint context = 0; context < KMEM_N_CONTEXTS; context++)
-            finish_step(guide, cpu, (KmemContext) context, &guide->pending[cpu * KMEM_N_CONTEXTS + context]);
+            guide_finish_step(guide, cpu, (KmemContext) context, &guide->pending[cpu * KMEM_N_CONTEXTS + context]);
 }
 
 void

@@ -126,10 +126,10 @@ guide_judge_free(ReplayGuide *guide, gint cache, guint cpu, KmemContext context,
     gboolean knows_slab =
         did->is_known || (did->is_met && g_hash_table_contains(guide->known_cpu, guide_key(cache, cpu)));
 
-    if (!count_slow_frees(guide, context, p, knows_slab || did->is_bulk))
+    if (!count_slow_frees(guide, context, p, knows_slab))
         return;
     if (did->is_bulk) {
-        guide_judge(guide, REPLAY_RULE_BULK_FREE, TRUE, n_slow == p->seen[KMEM_PROBE_FREE_SLOW]);
+        guide_judge(guide, REPLAY_RULE_BULK_FREE, did->is_known, n_slow == p->seen[KMEM_PROBE_FREE_SLOW]);
         return;
     }
     guide_judge(guide, REPLAY_RULE_FREE_SLOW, knows_slab, n_slow == p->seen[KMEM_PROBE_FREE_SLOW]);

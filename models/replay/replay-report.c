@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "replay-guide.h"
-#include "replay-occupancy.h"
+#include "slub-occupancy.h"
 
 enum {
     MIN_POOLED_CALLS = 100, /* fewer are judged by their number, not in per cent */
@@ -122,20 +122,20 @@ append_rules(const ReplayGuide *guide, GString *text)
 
 /* Of the first start: slabs with free objects at the end. */
 static void
-append_occupancy(const Replay *replay, const ReplayCache *cache, guint node, GString *text)
+append_occupancy(const ReplayCache *cache, guint node, GString *text)
 {
-    ReplayOccupancy places[REPLAY_N_PLACES];
+    SlubOccupancy places[SLUB_N_HOLDERS];
 
-    replay_occupancy(replay, cache, 0, node, places);
-    for (guint place = 0; place < REPLAY_N_PLACES; place++) {
-        const ReplayOccupancy *o = &places[place];
+    slub_occupancy(cache->cache[0], node, places);
+    for (guint place = 0; place < SLUB_N_HOLDERS; place++) {
+        const SlubOccupancy *o = &places[place];
 
         if (!o->n_slabs)
             continue;
         g_string_append_printf(text, "%-22s %4u %-11s %7" G_GUINT64_FORMAT " %6" G_GUINT64_FORMAT " %10.1f ",
-                               cache->name, node, replay_place_name((ReplayPlace) place), o->n_slabs, o->n_empty,
+                               cache->name, node, slub_holder_name((SlubHolder) place), o->n_slabs, o->n_empty,
                                (double) o->free_bytes / 1024);
-        for (guint i = 0; i < REPLAY_N_TENTHS; i++)
+        for (guint i = 0; i < SLUB_N_TENTHS; i++)
             g_string_append_printf(text, " %" G_GUINT64_FORMAT, o->tenths[i]);
         g_string_append_c(text, '\n');
     }
@@ -152,7 +152,7 @@ append_stranded(const Replay *replay, GString *text)
         "# cache", "node", "place", "slabs", "empty", "free_KiB", "tenths");
     for (guint i = 0; i < replay->caches->len; i++)
         for (guint node = 0; node < replay->topology->n_nodes; node++)
-            append_occupancy(replay, g_ptr_array_index(replay->caches, i), node, text);
+            append_occupancy(g_ptr_array_index(replay->caches, i), node, text);
 }
 
 void

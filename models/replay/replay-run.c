@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "replay-guide.h"
+#include "replay-write.h"
 #include "replay-machine.h"
 #include "sim-error.h"
 
@@ -243,6 +244,8 @@ pass(const ReplayRequest *request, ReplayRun *run, GError **error)
     while (kmem_reader_next(reader, &event, &run->damage)) {
         if (!replay_feed(run->replay, &event, error))
             return FALSE;
+        if (request->write)
+            replay_write_event(request->write, run->replay, &event);
         if (request->on_event)
             request->on_event(run->replay, &event, request->data);
     }
@@ -297,6 +300,8 @@ replay_run(const ReplayRequest *request, GError **error)
         .follow_until_ns = follow_until(request, &extent),
     };
     run->replay = replay_new(&params, run->catalog, &run->names, topology, error);
+    if (run->replay)
+        run->replay->write = request->write;
     if (!run->replay || !pass(request, run, error))
         return NULL;
     note_doubts(run);

@@ -25,6 +25,7 @@ typedef struct {
     const char *const *sets;                /* NULL-terminated "cache.key=value"; NULL = none */
     const char *const *boot;                /* NULL-terminated "slub_min_order=3"; NULL = none */
     gboolean ignores_files_beside;
+    struct _ReplayWrite *write; /* borrowed: the replay as a trace; NULL = not wanted */
     /* Called for every event after it was replayed; may be NULL. */
     void (*on_event)(Replay *replay, const KmemEvent *event, void *data);
     void *data;

@@ -191,12 +191,25 @@ write_free(ReplayWrite *write, const Replay *replay, const KmemEvent *event)
     write_probes(write, cache, index, event);
 }
 
-void
-replay_write_event(ReplayWrite *write, const Replay *replay, const KmemEvent *event)
+static void
+write_header(ReplayWrite *write, const Replay *replay)
 {
     if (!write->has_header)
         kmem_write_header(replay->topology->n_cpus, write->text);
     write->has_header = TRUE;
+}
+
+void
+replay_write_part(ReplayWrite *write, const Replay *replay, const KmemEvent *event, gint index)
+{
+    write_header(write, replay);
+    write_probes(write, g_ptr_array_index(replay->caches, index), index, event);
+}
+
+void
+replay_write_event(ReplayWrite *write, const Replay *replay, const KmemEvent *event)
+{
+    write_header(write, replay);
     if (event->op == KMEM_ALLOC || event->op == KMEM_ALLOC_BULK)
         write_alloc(write, replay, event);
     else if (event->op == KMEM_FREE || event->op == KMEM_FREE_BULK)

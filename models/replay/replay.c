@@ -4,6 +4,7 @@
 #include "replay-guide.h"
 #include "replay-machine.h"
 #include "replay-private.h"
+#include "replay-write.h"
 #include "sim-error.h"
 
 enum {
@@ -236,6 +237,20 @@ alloc_object(Replay *replay, const KmemEvent *event)
                 slub_alloc_node(cache->cache[start], replay_cpu(replay, start, event->cpu, copy), node);
 }
 
+/* Into `scratch`. A replay that is written shows the slow calls of each object, which a bulk call of sheaves has not.
+ */
+static void
+alloc_objects(Replay *replay, const KmemEvent *event, gint index, SlubCache *slub, MachCpu *cpu)
+{
+    guint n_at_once = replay->write && !slub->sheaves ? 1 : event->n_shown;
+
+    for (guint i = 0; i < event->n_shown; i += n_at_once) {
+        slub_alloc_bulk(slub, cpu, n_at_once, replay->scratch + i);
+        if (replay->write)
+            replay_write_part(replay->write, replay, event, index);
+    }
+}
+
 static void
 alloc_bulk(Replay *replay, const KmemEvent *event)
 {
@@ -258,8 +273,7 @@ alloc_bulk(Replay *replay, const KmemEvent *event)
         replay_start_reveal(replay, cache, event->cpu, event->ptrs, event->n_shown);
     for (guint start = 0; start < params->n_starts; start++)
         for (guint copy = 0; copy < params->n_copies; copy++) {
-            slub_alloc_bulk(cache->cache[start], replay_cpu(replay, start, event->cpu, copy), event->n_shown,
-                            replay->scratch);
+            alloc_objects(replay, event, index, cache->cache[start], replay_cpu(replay, start, event->cpu, copy));
             for (guint i = 0; i < event->n_shown; i++)
                 replay_table_find(&replay->objects, event->ptrs[i])[1 + start * params->n_copies + copy] =
                     replay->scratch[i];
@@ -372,6 +386,7 @@ stop_following(Replay *replay)
 
         for (guint start = 0; start < replay->params.n_starts; start++)
             cache->before[start] = replay_counts(cache, start);
+        cache->followed = cache->traced;
         cache->traced = (ReplayCounts){0};
     }
 }

@@ -33,7 +33,8 @@ typedef struct {
     SlabGeometry geometry;
     guint slab_shift; /* recorded pointer >> slab_shift = number of its recorded slab */
     guint64 n_allocs, n_frees, n_unmatched_frees;
-    ReplayCounts traced; /* slow-path events of the trace, since following ended */
+    ReplayCounts traced;   /* slow-path events of the trace, since following ended */
+    ReplayCounts followed; /* those before that */
     ReplayTable slabs; /* recorded slab -> slab of each start; only those that existed before the trace, or followed */
     guint64 *first_slab; /* [n_traced_cpus] recorded slab + 1 that a CPU began with, 0 = none yet, G_MAXUINT64 = done */
     GArray **pool;       /* [n_starts] SlabId: start slabs that no recorded slab stands for yet */
@@ -45,7 +46,7 @@ typedef struct {
 typedef struct {
     Machine *machine;
     SlubSystem *system;
-    SimRng rng; /* the unknown of the start */
+    SimRng rng;  /* the unknown of the start */
     GArray *old; /* guint16 by SlabId: objects in use that are from before the trace */
 } ReplayWorld;
 
@@ -64,6 +65,7 @@ typedef struct {
     guint64 n_events, n_unmatched_frees, n_unknown_frees, n_reused, n_no_slab;
     gint64 first_time_ns, last_time_ns;
     struct _ReplayGuide *guide; /* NULL unless the kernel is followed */
+    struct _ReplayWrite *write; /* borrowed; NULL unless the replay is written as a trace */
 } Replay;
 
 /* `catalog` and `names` are borrowed; takes `topology`. Start slabs are laid out when a cache is first met.

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sched-tasks.h"
 
+#include "sched-fair.h"
+
 static void
 set_idle(SchedCpu *cpu, gboolean is_idle)
 {
@@ -15,29 +17,15 @@ push_task(SchedCpu *cpu, SchedTask *task)
 {
     task->state = SCHED_RUNNABLE;
     task->cpu = cpu->mach->id;
-    task->next = NULL;
-    if (cpu->head)
-        cpu->tail->next = task;
-    else
-        cpu->head = task;
-    cpu->tail = task;
+    sched_fair_push(cpu, task);
     cpu->sched->domain[cpu->domain].n_waiting++;
 }
 
-/* Removes the task behind `previous` (NULL: the first). */
 static SchedTask *
 remove_task(SchedCpu *cpu, SchedTask *previous)
 {
-    SchedTask *task = previous ? previous->next : cpu->head;
-
-    if (previous)
-        previous->next = task->next;
-    else
-        cpu->head = task->next;
-    if (cpu->tail == task)
-        cpu->tail = previous;
     cpu->sched->domain[cpu->domain].n_waiting--;
-    return task;
+    return sched_fair_remove(cpu, previous);
 }
 
 static void
@@ -47,22 +35,40 @@ add_runnable(SchedCpu *cpu, gint change)
     set_idle(cpu, cpu->n_runnable == 0);
 }
 
+/* The task may be the next one all the same. */
 gboolean
 sched__put_back(SchedCpu *cpu, SchedTask *task)
 {
-    if (!cpu->head) {
-        cpu->slice_end = mach_now(cpu->mach) + cpu->sched->config.slice;
-        return FALSE;
-    }
+    SimTime now = mach_now(cpu->mach);
+    SchedTask *previous;
+
+    if (!cpu->must_switch && cpu->last_buddy == task)
+        cpu->last_buddy = NULL;
+    task->state = SCHED_RUNNABLE;
+    sched_fair_stop(cpu, now);
+    if (cpu->sched->config.policy >= SCHED_EEVDF && task->key <= task->vtime)
+        task->key = task->vtime + cpu->sched->config.slice;
     push_task(cpu, task);
-    return TRUE;
+    if (sched_fair_pick(cpu, &previous) != task)
+        return TRUE;
+    remove_task(cpu, previous);
+    task->state = SCHED_RUNNING;
+    sched_fair_start(cpu, task, now);
+    return FALSE;
+}
+
+static void
+leave(SchedCpu *cpu, SchedTask *task, SchedState state)
+{
+    task->state = (guint8) state;
+    sched_fair_stop(cpu, mach_now(cpu->mach));
+    add_runnable(cpu, -1);
 }
 
 void
 sched_sleep(SchedCpu *cpu, SchedTask *task)
 {
-    task->state = SCHED_SLEEPING;
-    add_runnable(cpu, -1);
+    leave(cpu, task, SCHED_SLEEPING);
 }
 
 static void
@@ -79,8 +85,7 @@ sched_end(SchedCpu *cpu, SchedTask *task)
 {
     Sched *sched = cpu->sched;
 
-    task->state = SCHED_ENDED;
-    add_runnable(cpu, -1);
+    leave(cpu, task, SCHED_ENDED);
     if (--sched->n_live > 0)
         return;
     sched->ended_at = mach_now(cpu->mach);
@@ -146,13 +151,19 @@ sched_wake(SchedCpu *waker, SchedTask *task, gboolean is_sync)
     const SchedConfig *config = &waker->sched->config;
     SchedCpu *target = choose_cpu(waker, task, is_sync);
     SchedCounts *count = &waker->count[waker->phase];
+    SimTime now = mach_now(waker->mach);
 
     g_assert(task->state == SCHED_SLEEPING);
     count->wake_ups++;
     count->moved_wake_ups += task->cpu != target->mach->id;
+    sched_fair_place(target, task, TRUE, now);
     push_task(target, task);
     add_runnable(target, 1);
-    rouse(target, mach_now(waker->mach) + config->idle_exit);
+    if (sched_fair_preempts(target, task, now)) {
+        target->must_switch = TRUE;
+        count->preemptions++;
+    }
+    rouse(target, now + config->idle_exit);
     mach_spend(waker->mach, config->wake_up);
     sim_private(waker->mach->engine, waker->mach->agent);
 }
@@ -191,6 +202,7 @@ pull_task(SchedCpu *cpu)
     if (!busiest)
         return NULL;
     task = remove_task(busiest, previous);
+    sched_fair_place(cpu, task, FALSE, mach_now(cpu->mach));
     add_runnable(busiest, -1);
     add_runnable(cpu, 1);
     task->cpu = cpu->mach->id;
@@ -236,22 +248,27 @@ rest(SchedCpu *cpu)
     cpu->idle += mach_now(mach) - from;
 }
 
-/* The next task of a CPU, in order; NULL when nothing is left to do. */
+/* The next task of a CPU, in order and begun; NULL when nothing is left to do. */
 static SchedTask *
 next_task(SchedCpu *cpu)
 {
     for (;;) {
-        SchedTask *task;
+        SchedTask *task = NULL, *previous;
 
         sched_poll(cpu);
         sched_sync(cpu);
         if (mach_is_over(cpu->mach) || cpu->sched->n_live == 0)
             return NULL;
-        if (cpu->head)
-            return remove_task(cpu, NULL);
-        task = cpu->sched->config.balances ? pull_task(cpu) : NULL;
-        if (task)
+        if (cpu->head) {
+            task = sched_fair_pick(cpu, &previous);
+            remove_task(cpu, previous);
+        } else if (cpu->sched->config.balances) {
+            task = pull_task(cpu);
+        }
+        if (task) {
+            sched_fair_start(cpu, task, mach_now(cpu->mach));
             return task;
+        }
         rest(cpu);
     }
 }
@@ -270,7 +287,6 @@ run_cpu(SimAgent *agent)
         cpu->count[cpu->phase].switches++;
         mach_spend(cpu->mach, sched->config.context_switch);
         sim_private(agent->engine, agent);
-        cpu->slice_end = mach_now(cpu->mach) + sched->config.slice;
         sched->run(cpu, task);
     }
     sim_sync(agent->engine, agent);
@@ -284,6 +300,33 @@ sched__poll(SchedCpu *cpu)
     if (mach_now(cpu->mach) >= cpu->sched->measured_from)
         cpu->phase = SCHED_MEASURED;
     mach_poll(cpu->mach);
+}
+
+static SimTime
+draw_time(SimRng *rng, SimTime mean)
+{
+    return (SimTime) sim_rng_exponential(rng, (double) mean);
+}
+
+void
+sched__steal(SchedCpu *cpu)
+{
+    mach_spend(cpu->mach, draw_time(&cpu->steal, cpu->sched->steal_stolen));
+    cpu->stolen_at = mach_now(cpu->mach) + draw_time(&cpu->steal, cpu->sched->steal_run);
+}
+
+void
+sched_set_steal(Sched *sched, guint64 seed, guint replication, SimTime run, SimTime stolen)
+{
+    sched->steal_run = run;
+    sched->steal_stolen = stolen;
+    for (guint i = 0; i < sched->n_cpus; i++) {
+        SchedCpu *cpu = &sched->cpu[i];
+        g_autofree char *component = g_strdup_printf("cpu/%u", i);
+
+        sim_rng_init(&cpu->steal, seed, replication, component, "stolen time");
+        cpu->stolen_at = draw_time(&cpu->steal, run);
+    }
 }
 
 static void
@@ -331,6 +374,7 @@ sched_new(Machine *machine, guint n_cpus, const SchedConfig *config, SchedRunFn 
         cpu->mach = &machine->cpu[i];
         cpu->sibling = machine->topology->cpu_sibling[i] < n_cpus ? machine->topology->cpu_sibling[i] : MACH_NO_CPU;
         cpu->sched = sched;
+        cpu->stolen_at = SIM_TIME_MAX;
         sim_wake(machine->engine, sim_engine_add_fiber(machine->engine, i, run_cpu, cpu), 0);
     }
     add_domains(sched);
@@ -375,6 +419,7 @@ sched_counts(const Sched *sched, guint phase)
         sum.wake_ups += count->wake_ups;
         sum.moved_wake_ups += count->moved_wake_ups;
         sum.pulls += count->pulls;
+        sum.preemptions += count->preemptions;
     }
     return sum;
 }

@@ -4,13 +4,15 @@
 
 #include "mach-machine.h"
 
-/* A small CPU scheduler for many more tasks than CPUs: per-CPU run queues, round robin with a time slice, sleeping
- * and waking with a placement rule, idle balancing within a last-level cache domain. After kernel/sched/fair.c
- * (select_task_rq_fair, wake_affine, select_idle_sibling, newidle and periodic balance) in outline only.
+/* A small CPU scheduler for many more tasks than CPUs: per-CPU run queues in an order of the wanted policy
+ * (sched-fair.h), sleeping and waking with a placement rule and preemption, idle balancing within a last-level cache
+ * domain. After kernel/sched/fair.c (select_task_rq_fair, wake_affine, select_idle_sibling, newidle and periodic
+ * balance) in outline only.
  *
- * Left out: weights and virtual runtime (a woken task goes to the tail of its queue), preemption by a woken task,
- * load averages (load is the number of runnable tasks), balancing between cache domains, the limits on the search
- * for idle CPUs, and slices that end at ticks only.
+ * Left out: weights, load averages (load is the number of runnable tasks), balancing between cache domains, the limits
+ * on the search for idle CPUs, slices that end at ticks only, and EEVDF's delayed dequeue of 6.12. A running task is
+ * preempted at the next call of sched_preempt(), as a kernel that is preempted voluntarily does at the end of a system
+ * call.
  *
  * A task is a record without a stack: the fiber of the CPU it runs on calls SchedRunFn. Fields marked "shared" are
  * touched by a CPU only right after its sim_sync(). */
@@ -28,6 +30,8 @@ typedef enum {
 
 struct _SchedTask {
     SchedTask *next;   /* shared: in a run queue; free for the workload's own queues while the task sleeps */
+    SimTime vtime;     /* shared: virtual time on its CPU; asleep under EEVDF, what it was ahead of the mean */
+    SimTime key;       /* shared: what the queue is sorted by: virtual time (CFS) or deadline (EEVDF) */
     guint16 cpu;       /* shared: where it runs, waits or ran last */
     guint16 first_cpu; /* it may run on n_allowed CPUs from this one on, wrapping around */
     guint16 n_allowed;
@@ -42,8 +46,16 @@ typedef enum {
                         * previous or the waker's by load */
 } SchedPlacement;
 
+typedef enum {
+    SCHED_ROUND_ROBIN,     /* a woken task goes to the tail and preempts nobody */
+    SCHED_CFS,             /* to 6.5 */
+    SCHED_EEVDF,           /* since 6.6, with RUN_TO_PARITY: nobody is preempted before its deadline */
+    SCHED_EEVDF_NO_PARITY, /* without it: by a woken task with an earlier deadline */
+} SchedPolicy;
+
 /* Every time in picoseconds. */
 typedef struct {
+    SchedPolicy policy;
     SchedPlacement placement;
     gboolean balances;        /* an idle CPU pulls a waiting task from the longest queue of its cache domain */
     SimTime balance_interval; /* between its attempts while it stays idle */
@@ -58,6 +70,7 @@ typedef struct {
     guint64 wake_ups;       /* tasks this CPU has woken */
     guint64 moved_wake_ups; /* of these, to another CPU than the previous one */
     guint64 pulls;          /* tasks this CPU has pulled while idle */
+    guint64 preemptions;    /* running tasks of another CPU or this one that this CPU's wake-ups have preempted */
 } SchedCounts;
 
 enum { SCHED_WARMUP, SCHED_MEASURED, SCHED_N_PHASES };
@@ -67,14 +80,24 @@ struct _SchedCpu {
     Sched *sched;
     SimTime slice_end;
     SchedTask *head, *tail; /* shared: runnable, not running */
+    SchedTask *running;     /* shared; NULL when idle */
     guint32 n_runnable;     /* shared: with the running one */
+    guint32 n_queued;       /* shared: without it */
+    SimTime vclock;         /* shared: see sched-fair.c */
+    SimTime vtime_sum;      /* shared: of the queue */
+    SimTime charged_at;     /* shared: up to when the running task's virtual time is told */
+    SchedTask *next_buddy;  /* shared: CFS: the one that has preempted */
+    SchedTask *last_buddy;  /* shared: CFS: the one that it preempted */
+    gboolean must_switch;   /* shared: the running one has been preempted */
     guint32 phase;          /* index of `count` for what happens now */
     gboolean is_shared;     /* what sched_note_sibling() found last; up to date when a task is started */
     guint16 sibling;        /* MACH_NO_CPU without one that is scheduled */
     guint16 domain, domain_slot;
     gboolean is_asleep; /* shared: the fiber waits for sim_wake() or its timer */
     SimTime idle;       /* time spent without a task */
-    SimTime *busy;      /* the owner's reading of the rest, up to date at each checkpoint; may be NULL */
+    SimTime stolen_at;  /* when the hypervisor takes the CPU next */
+    SimRng steal;
+    SimTime *busy; /* the owner's reading of the rest, up to date at each checkpoint; may be NULL */
     SchedCounts count[SCHED_N_PHASES];
 };
 
@@ -92,14 +115,15 @@ struct _Sched {
     Machine *machine;
     SchedConfig config;
     SchedRunFn run;
-    void *data;            /* the workload's */
-    SimTime measured_from; /* where SCHED_MEASURED begins */
-    SchedCpu *cpu;         /* [n_cpus] */
-    guint n_cpus;          /* CPUs 0 .. n_cpus - 1 are scheduled */
-    guint8 *is_busy;       /* [n_cpus] shared: as MachCpu.is_busy, close together */
-    SchedDomain *domain;   /* [machine->topology->n_groups] */
-    guint32 n_live;        /* shared: tasks that have not ended */
-    SimTime ended_at;      /* when the last one ended, 0 before */
+    void *data;                      /* the workload's */
+    SimTime measured_from;           /* where SCHED_MEASURED begins */
+    SchedCpu *cpu;                   /* [n_cpus] */
+    guint n_cpus;                    /* CPUs 0 .. n_cpus - 1 are scheduled */
+    guint8 *is_busy;                 /* [n_cpus] shared: as MachCpu.is_busy, close together */
+    SchedDomain *domain;             /* [machine->topology->n_groups] */
+    guint32 n_live;                  /* shared: tasks that have not ended */
+    SimTime ended_at;                /* when the last one ended, 0 before */
+    SimTime steal_run, steal_stolen; /* means; see sched_set_steal() */
 };
 
 /* Puts a fiber on each of the machine's first n_cpus CPUs and starts it at 0; no task yet. */
@@ -124,11 +148,28 @@ sched_note_sibling(SchedCpu *cpu)
 
 gboolean sched__put_back(SchedCpu *cpu, SchedTask *task);
 
-/* In order. TRUE when the slice is over and others wait: the task has been put back. */
+/* In order. TRUE when the slice is over, or a woken task has come, and another one is to run: the task has been put
+ * back. */
 static inline gboolean
 sched_preempt(SchedCpu *cpu, SchedTask *task)
 {
-    return G_UNLIKELY(mach_now(cpu->mach) >= cpu->slice_end) && sched__put_back(cpu, task);
+    return G_UNLIKELY(cpu->must_switch || mach_now(cpu->mach) >= cpu->slice_end) && sched__put_back(cpu, task);
+}
+
+/* For a virtual machine whose hypervisor takes CPUs away (steal time): each runs for `run` ps, then stands still for
+ * `stolen` ps, both exponentially distributed means. The guest's scheduler knows nothing of it and counts that as the
+ * running task's time, as a kernel without paravirtual steal clock does. Before the run; never called, none is taken.
+ */
+void sched_set_steal(Sched *sched, guint64 seed, guint replication, SimTime run, SimTime stolen);
+
+void sched__steal(SchedCpu *cpu);
+
+/* In private time of the running task: stands still when the CPU is taken away by now. */
+static inline void
+sched_steal(SchedCpu *cpu)
+{
+    if (G_UNLIKELY(mach_now(cpu->mach) >= cpu->stolen_at))
+        sched__steal(cpu);
 }
 
 /* In order, the running task: sleeps until sched_wake(), or ends. The run function then returns. */

@@ -63,6 +63,13 @@ static const SimKeySpec keys[] = {
      .max = 4096,
      .help = "hackbench: CPUs each group is bound to, one range after the other; 0 leaves the tasks free"},
     {.group = "workload",
+     .key = "scheduler",
+     .type = SIM_KEY_CHOICE,
+     .fallback = "kernel",
+     .choices = "round-robin|cfs|eevdf|eevdf-no-parity|kernel",
+     .help = "hackbench: who runs next and whom a woken task preempts; kernel: that of kernel.version, CFS to 6.5, "
+             "then EEVDF with RUN_TO_PARITY"},
+    {.group = "workload",
      .key = "placement",
      .type = SIM_KEY_CHOICE,
      .fallback = "idle",
@@ -87,7 +94,22 @@ static const SimKeySpec keys[] = {
      .fallback = "3 ms",
      .min = 1e7,
      .max = 1e12,
-     .help = "hackbench: time after which a running task lets others run"},
+     .help =
+         "hackbench: time after which a running task lets others run: CFS's minimum granularity, EEVDF's base slice"},
+    {.group = "workload",
+     .key = "steal_run",
+     .type = SIM_KEY_TIME,
+     .fallback = "0 ms",
+     .min = 0,
+     .max = 1e12,
+     .help = "hackbench: in a virtual machine, mean time a CPU runs until the hypervisor takes it away; 0: never"},
+    {.group = "workload",
+     .key = "steal_stolen",
+     .type = SIM_KEY_TIME,
+     .fallback = "0 ms",
+     .min = 0,
+     .max = 1e12,
+     .help = "hackbench: mean time it is then away"},
     {.group = "workload",
      .key = "call_spread",
      .type = SIM_KEY_REAL,
@@ -213,6 +235,7 @@ spend_call(const Hackbench *hack, SchedCpu *cpu, HackTask *task)
 
     sim_private(cpu->mach->engine, cpu->mach->agent);
     mach_compute(cpu->mach, cost * (SimTime) permille / 1000, cpu->is_shared);
+    sched_steal(cpu);
     task->is_in_call = TRUE;
 }
 
@@ -252,10 +275,24 @@ run_task(SchedCpu *cpu, SchedTask *sched_task)
     sched_end(cpu, sched_task);
 }
 
+/* After the policies, in the order of the choices of `scheduler`. */
+enum { SCHEDULER_OF_KERNEL = SCHED_EEVDF_NO_PARITY + 1 };
+
+static SchedPolicy
+read_policy(const SimConfig *config, guint kernel)
+{
+    gint choice = sim_config_choice(config, "workload", "scheduler");
+
+    if (choice != SCHEDULER_OF_KERNEL)
+        return (SchedPolicy) choice;
+    return kernel < SLAB_KERNEL(6, 6) ? SCHED_CFS : SCHED_EEVDF;
+}
+
 static SchedConfig
-read_sched(const SimConfig *config)
+read_sched(const SimConfig *config, guint kernel)
 {
     return (SchedConfig){
+        .policy = read_policy(config, kernel),
         .placement = (SchedPlacement) sim_config_choice(config, "workload", "placement"),
         .balances = sim_config_bool(config, "workload", "idle_balance"),
         .balance_interval = sim_config_time(config, "workload", "balance_interval"),
@@ -330,9 +367,10 @@ setup(World *world, GError **error)
     const SimConfig *config = world->config;
     Machine *machine = world->machine;
     Hackbench *hack = g_new0(Hackbench, 1);
-    SchedConfig sched = read_sched(config);
+    SchedConfig sched = read_sched(config, world->slub->kernel);
     gboolean is_pipe = sim_config_choice(config, "workload", "transport") == TRANSPORT_PIPE;
     guint n_bound = (guint) sim_config_int(config, "workload", "bind_cpus");
+    SimTime steal_run;
 
     hack->world = world;
     hack->n_groups = (guint) sim_config_int(config, "workload", "groups");
@@ -354,6 +392,10 @@ setup(World *world, GError **error)
     hack->count = g_malloc0_n(machine->n_cpus, sizeof *hack->count);
     hack->sched = sched_new(machine, machine->n_active_cpus, &sched, run_task, hack);
     hack->sched->measured_from = world->warmup;
+    steal_run = sim_config_time(config, "workload", "steal_run");
+    if (steal_run > 0)
+        sched_set_steal(hack->sched, world->seed, world->replication, steal_run,
+                        sim_config_time(config, "workload", "steal_stolen"));
     for (guint i = 0; i < machine->n_active_cpus; i++)
         hack->sched->cpu[i].busy = &world->cpu[i].busy;
     add_tasks(hack, (guint64) sim_config_int(config, "workload", "loops"), n_bound);
@@ -423,6 +465,7 @@ report(World *world, void *state, SimRecord *record)
     sim_record_add_metric(record, "wakeups_per_message", share((double) count.wake_ups, (double) n_messages));
     sim_record_add_metric(record, "moved_wakeup_share", share((double) count.moved_wake_ups, (double) count.wake_ups));
     sim_record_add_metric(record, "balance_pulls_per_message", share((double) count.pulls, (double) n_messages));
+    sim_record_add_metric(record, "preemptions_per_message", share((double) count.preemptions, (double) n_messages));
     sim_record_add_metric(record, "idle_share", idle_share(hack));
 }
 

@@ -29,9 +29,6 @@ typedef struct {
     guint8 has_waited : 1; /* in the call under way, for room */
 } HackTask;
 
-/* With thousands of them, more lines would be misses. */
-G_STATIC_ASSERT(sizeof(HackTask) == 64);
-
 /* A pipe buffer: a page. */
 typedef struct {
     guint32 written_bytes;

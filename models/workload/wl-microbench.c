@@ -12,12 +12,14 @@ enum {
 
 static const SimKeySpec keys[] = {
     {KEY("bench_cache", SIM_KEY_CHOICE), .fallback = "bench_64",
-     .choices = "bench_32|bench_64|bench_96_aligned|bench_1120|bench_4096|"
-                "filelock_cache",
-     .help = "microbench: test cache, by object size"},
+     .choices = "bench_32|bench_64|bench_96_aligned|bench_1120|bench_4096|bench_256|filelock_cache",
+     .help = "microbench: test cache, by object size; that of bench_256 must be given"},
     {KEY("batch", SIM_KEY_INT), .fallback = "1", .min = 1, .max = BATCH_MAX,
      .help = "microbench: objects allocated before all are freed"},
     {KEY("shuffled", SIM_KEY_BOOL), .fallback = "false", .help = "microbench: free in a random order"},
+    {KEY("bulk", SIM_KEY_CHOICE), .fallback = "no", .choices = "no|alloc|both",
+     .help = "microbench: take the batch with one kmem_cache_alloc_bulk(), and give it back with one "
+             "kmem_cache_free_bulk(); not with accounting"},
     {KEY("bench_threads", SIM_KEY_INT), .fallback = "1", .min = 1, .max = MACH_MAX_CPUS,
      .help = "microbench: threads, one a CPU in the order of the CPU numbers"},
     {KEY("accounted", SIM_KEY_BOOL), .fallback = "false",
@@ -41,7 +43,7 @@ struct _Bench {
     World *world;
     SlubCache *cache;
     guint batch, n_threads;
-    gboolean is_shuffled, is_accounted;
+    gboolean is_shuffled, is_accounted, takes_bulk, gives_bulk;
     SimTime overhead;
     Thread *thread;
 };
@@ -59,18 +61,41 @@ shuffle(Thread *t)
 }
 
 static void
+take_batch(Thread *t, Memcg *memcg, MemcgGroup **ret_charged)
+{
+    const Bench *b = t->bench;
+
+    if (b->takes_bulk) {
+        slub_alloc_bulk(b->cache, t->cpu, b->batch, t->object);
+        return;
+    }
+    for (guint i = 0; i < b->batch; i++)
+        t->object[i] = memcg_slab_alloc(memcg, b->cache, t->cpu, &t->task, ret_charged);
+}
+
+static void
+give_batch(Thread *t, MemcgGroup *charged)
+{
+    const Bench *b = t->bench;
+
+    if (b->gives_bulk) {
+        slub_free_bulk(b->cache, t->cpu, b->batch, t->object);
+        return;
+    }
+    for (guint i = 0; i < b->batch; i++)
+        memcg_slab_free(b->world->memcg, b->cache, t->cpu, t->object[i], charged);
+}
+
+static void
 run_round(Thread *t)
 {
     const Bench *b = t->bench;
-    Memcg *memcg = b->is_accounted ? b->world->memcg : NULL;
     MemcgGroup *charged = NULL; /* the same of all */
 
-    for (guint i = 0; i < b->batch; i++)
-        t->object[i] = memcg_slab_alloc(memcg, b->cache, t->cpu, &t->task, &charged);
+    take_batch(t, b->is_accounted ? b->world->memcg : NULL, &charged);
     if (b->is_shuffled)
         shuffle(t);
-    for (guint i = 0; i < b->batch; i++)
-        memcg_slab_free(b->world->memcg, b->cache, t->cpu, t->object[i], charged);
+    give_batch(t, charged);
     mach_compute(t->cpu, b->batch * b->overhead, mach_sibling_is_busy(t->cpu));
 }
 
@@ -116,6 +141,8 @@ setup(World *world, GError **error)
     b->batch = (guint) sim_config_int(config, "workload", "batch");
     b->is_shuffled = sim_config_bool(config, "workload", "shuffled");
     b->is_accounted = sim_config_bool(config, "workload", "accounted");
+    b->takes_bulk = sim_config_choice(config, "workload", "bulk") != 0;
+    b->gives_bulk = sim_config_choice(config, "workload", "bulk") == 2;
     b->overhead = sim_config_time(config, "workload", "bench_overhead");
     b->n_threads = (guint) sim_config_int(config, "workload", "bench_threads");
     b->thread = g_new0(Thread, b->n_threads);
@@ -144,6 +171,9 @@ check(const SimConfig *config, const MachTopology *topology, GError **error)
     if (sim_config_int(config, "workload", "bench_threads") > topology->n_cpus)
         return sim_config_error(config, "workload", "bench_threads", error,
                                 "more threads than CPUs are not modelled (allowed: 1 to %u)", topology->n_cpus);
+    if (sim_config_choice(config, "workload", "bulk") != 0 && sim_config_bool(config, "workload", "accounted"))
+        return sim_config_error(config, "workload", "bulk", error,
+                                "accounted bulk calls are not modelled (allowed: no)");
     return TRUE;
 }
 
@@ -164,8 +194,8 @@ static const char *const *
 cache_names(const SimConfig *config, guint kernel)
 {
     static const char *const names[][2] = {
-        {"bench_32", NULL},   {"bench_64", NULL},   {"bench_96_aligned", NULL},
-        {"bench_1120", NULL}, {"bench_4096", NULL}, {"filelock_cache", NULL},
+        {"bench_32", NULL},   {"bench_64", NULL},  {"bench_96_aligned", NULL}, {"bench_1120", NULL},
+        {"bench_4096", NULL}, {"bench_256", NULL}, {"filelock_cache", NULL},
     };
 
     return names[sim_config_choice(config, "workload", "bench_cache")];

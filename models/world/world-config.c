@@ -123,6 +123,7 @@ world_schema(void)
         tables[n++] = slub_keys;
         tables[n++] = cache_keys;
         tables[n++] = memcg_keys;
+        tables[n++] = latency_keys;
         tables[n++] = workload_keys;
         for (const Workload *const *w = workloads(); *w; w++) {
             g_assert(n < G_N_ELEMENTS(tables) - 1);

@@ -118,12 +118,14 @@ world_on_checkpoint(MachCpu *cpu, guint index, void *data)
         w->busy_at_warmup = w->busy;
         w->warmup_at = MAX(mach_now(cpu), world->warmup);
         add_statistics(world, cpu->id, run->stat_at_warmup);
+        world_latency_window(world, cpu->id, TRUE);
     }
     if (index == run->end_index) {
         w->operations_at_end = w->n_operations;
         w->busy_at_end = w->busy;
         w->end_at = MAX(mach_now(cpu), world->end);
         add_statistics(world, cpu->id, run->stat_at_end);
+        world_latency_window(world, cpu->id, FALSE);
     }
 }
 

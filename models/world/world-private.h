@@ -62,6 +62,13 @@ gboolean world_cache_geometry(const SimConfig *config, const SlabGeometryEnv *en
 /* world-memcg.c: after the caches and before the workload; the world has world->memcg then, if anything asks for it. */
 gboolean world_add_memcg(World *world, GError **error);
 
+/* world-latency.c: latency_keys; recording of every cache of the world, if [run] asks for it; one CPU's window begins
+ * or ends; metrics and tables. */
+extern const SimKeySpec latency_keys[];
+void world_add_latency(World *world);
+void world_latency_window(const World *world, guint cpu, gboolean is_start);
+void world_report_latency(const World *world, SimRecord *record);
+
 /* world-observe.c */
 WorldRun *world_run_new(World *world, const Workload *workload, SimTime sample_interval);
 void world_run_free(WorldRun *run);

@@ -109,6 +109,7 @@ build(World *world, WorldRun *run, GError **error)
     world->slub = world_slub_new(world->config, world->machine, error);
     if (!world->slub || !add_caches(world, run->workload, error) || !world_add_memcg(world, error))
         return FALSE;
+    world_add_latency(world);
     run->workload_state = run->workload->setup(world, error);
     if (!run->workload_state)
         return FALSE;
@@ -177,6 +178,7 @@ world_run(const SimRunInput *input, SimRecord *record, GError **error)
         for (guint i = 0; i < world.machine->n_cpus; i++)
             mach_finish_checkpoints(&world.machine->cpu[i]);
         world_report(run, record);
+        world_report_latency(&world, record);
         if (world.memcg)
             memcg_report(world.memcg, record);
         if (run->workload->report)

@@ -15,6 +15,7 @@ typedef struct _World World;
 typedef struct
 {
     guint64 n_operations;
+    gboolean is_isolated; /* its latencies are reported apart; the workload's to set */
     SimTime busy;         /* time not idle; the workload's to keep when its CPUs can idle */
     guint64 operations_at_warmup, operations_at_end;
     SimTime warmup_at, end_at; /* when this CPU read its own counters */
@@ -54,6 +55,10 @@ world_free_accounted(const World *world, SlubCache *cache, MachCpu *cpu, SlabId 
 {
     memcg_slab_free(world->memcg, cache, cpu, object, world->memcg_task.group);
 }
+
+/* Adds the metrics PREFIX_p50_ns, _p90_, _p99_, _p99_9_, _p99_99_ and _max_ of a histogram in ps; `nan` where it
+ * has too few values to tell the quantile from the maximum. */
+void world_report_percentiles(SimRecord *record, const char *prefix, const SimHist *hist_ps);
 
 /* SimExperiment's functions. Of the workloads' keys only the chosen one's are read. */
 gboolean world_check(const SimConfig *config, GError **error);

@@ -182,7 +182,9 @@ static void
 test_documented(void)
 {
     static const char *const scenarios[] = {"mmap1-small",     "hackbench-small", "slab-old-index", "kmalloc-accounted",
-                                            "memcg-wml",       "inodes-ext4",     "microbench-exts", "mmap1-turin512"};
+                                            "memcg-wml",       "inodes-ext4",     "microbench-exts", "mmap1-turin512",
+                                            "open1-hsx144",    "line-pingpong",   "netperf-counters", "churn-stranded",
+                                            "partial-count"};
     g_autofree char *path = g_build_filename(g_getenv("SLUBSIM_SCENARIOS"), "..", "results", "README.md", NULL);
     g_autofree char *text = NULL;
 
@@ -223,6 +225,9 @@ main(int argc, char **argv)
                                       -1, NULL));
     g_test_add_data_func("/program/run-ahead/mmap1-small", "mmap1-small", test_run_ahead);
     g_test_add_data_func("/program/run-ahead/hackbench-small", "hackbench-small", test_run_ahead);
+    g_test_add_data_func("/program/run-ahead/churn", "churn-stranded", test_run_ahead);
+    g_test_add_data_func("/program/run-ahead/pipeline", "netperf-counters", test_run_ahead);
+    g_test_add_data_func("/program/run-ahead/torture", "locktorture-hsx144", test_run_ahead);
     g_test_add_func("/program/check-all", test_check_all);
     g_test_add_func("/program/show-workload", test_show_workload);
     g_test_add_func("/program/documented", test_documented);

@@ -193,6 +193,26 @@ test_two_writers(void)
     expect_same_export("two.study", reference);
 }
 
+/* Processes that make one study together, from the first byte: none sees it half made, none is turned away. */
+static void
+test_makers(void)
+{
+    enum { N_ROUNDS = 30, N_MAKERS = 4 };
+
+    toy_write("a.scenario", "[run]\nduration=1 ms\n");
+    for (guint round = 0; round < N_ROUNDS; round++) {
+        g_autofree char *line = g_strdup_printf("sweep a.scenario --study %u.study -q -j 1", round);
+        GSubprocess *makers[N_MAKERS];
+        for (guint i = 0; i < N_MAKERS; i++)
+            makers[i] = cli_spawn(line, NULL);
+        for (guint i = 0; i < N_MAKERS; i++) {
+            g_auto(Outcome) outcome = cli_finish(makers[i]);
+            g_assert_cmpstr(outcome.err, ==, "");
+            g_assert_cmpint(outcome.status, ==, 0);
+        }
+    }
+}
+
 static void
 test_shards(void)
 {
@@ -498,6 +518,7 @@ main(int argc, char **argv)
     toy_add_test("/sweep/kill-and-resume", test_kill_and_resume);
     toy_add_test("/sweep/interrupt", test_interrupt);
     toy_add_test("/sweep/two-writers", test_two_writers);
+    toy_add_test("/sweep/makers", test_makers);
     toy_add_test("/sweep/shards", test_shards);
     toy_add_test("/sweep/shards-precision", test_shards_precision);
     toy_add_test("/sweep/bad-shards", test_bad_shards);

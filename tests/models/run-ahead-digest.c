@@ -71,6 +71,7 @@ print_all_contention(const char *lock_kind)
     "run.duration=6 ms;"
 #define MMAP1 MACHINE "workload.processes=8;"
 #define HACKBENCH MACHINE "workload.groups=2;workload.fds=3;"
+#define LATENCY MACHINE "workload.load_cpus=4;workload.flush_period=1 ms;workload.slabinfo_period=1 ms;"
 
 static const struct {
     const char *workload, *settings;
@@ -85,6 +86,9 @@ static const struct {
     {"hackbench", HACKBENCH "kernel.version=6.18;memcg.mode=user;slub.sheaves=on"},
     {"hackbench", HACKBENCH "kernel.version=6.18;slub.cpu_slab=off;slub.sheaves=on;slub.debug=P,skbuff_head_cache"},
     {"hackbench", HACKBENCH "kernel.version=7.1"},
+    {"latency", LATENCY "kernel.version=5.10"},
+    {"latency", LATENCY "kernel.version=6.12;run.latency=true"},
+    {"latency", LATENCY "kernel.version=7.0"},
 };
 
 static void

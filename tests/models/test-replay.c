@@ -8,11 +8,11 @@
 
 #include "kmem-writer.h"
 #include "replay-guide.h"
-#include "replay-occupancy.h"
 #include "replay-run.h"
 #include "replay-write.h"
 #include "sim-error.h"
 #include "sim-gsl.h"
+#include "slub-occupancy.h"
 
 static char *
 data_path(const char *name)
@@ -150,6 +150,29 @@ test_guided(void)
         g_assert_cmpuint(all[rule].ok, >, 2 * all[rule].left_out);
 }
 
+/* Guided, the steps that are predicted add up to what was seen, but for the unknown start. */
+static void
+test_guided_totals(void)
+{
+    static const KmemProbe probes[] = {KMEM_PROBE_ALLOC_SLOW, KMEM_PROBE_PUT_CPU_PARTIAL, KMEM_PROBE_NEW_SLAB,
+                                       KMEM_PROBE_DISCARD_SLAB};
+
+    for (gsize i = 0; i < G_N_ELEMENTS(truths); i++) {
+        g_autoptr(ReplayRun) run = run_trace(truths[i].trace, REPLAY_GUIDED);
+        const ReplayCache *cache = find_cache(run->replay, truths[i].cache);
+        ReplayCounts counts = replay_counts(cache, 0);
+
+        for (gsize j = 0; j < G_N_ELEMENTS(probes); j++) {
+            double traced = (double) cache->traced.calls[probes[j]], simulated = (double) counts.calls[probes[j]];
+
+            g_test_message("%s %s: %g guided, %g traced", truths[i].trace, kmem_probe_name(probes[j]), simulated,
+                           traced);
+            if (traced >= 100)
+                g_assert_cmpfloat(fabs(simulated - traced), <=, 0.05 * traced);
+        }
+    }
+}
+
 /* Slow frees are predicted exactly when the kernel is followed, but for those whose probes were silent. */
 static void
 test_guided_frees(void)
@@ -187,10 +210,32 @@ test_warm(void)
     g_assert_cmpfloat(fabs(replay_spread(run->replay, cache, KMEM_PROBE_FREE_SLOW).mean - traced), <=, 0.01 * traced);
 }
 
+/* Counts are of the whole trace: beside a replay that followed at first stands the share of the rest. */
 static void
-write_on(Replay *replay, const KmemEvent *event, void *data)
+test_warm_counts(void)
 {
-    replay_write_event(data, replay, event);
+    g_autoptr(ReplayRun) run = run_trace("6.12-mmap1-smp8", REPLAY_WARM);
+    const ReplayCache *cache = find_cache(run->replay, "maple_node");
+    guint64 rest = cache->traced.calls[KMEM_PROBE_FREE_SLOW],
+            whole = rest + cache->followed.calls[KMEM_PROBE_FREE_SLOW];
+    g_autofree char *table =
+        g_strdup_printf("function\tcache\tdetail\tcalls\n__slab_free\tTOTAL\thits=%" G_GUINT64_FORMAT
+                        ",missed=0\t%" G_GUINT64_FORMAT "\n__slab_free\tmaple_node\t\t%" G_GUINT64_FORMAT "\n",
+                        whole, whole, whole);
+    g_autofree char *path = NULL;
+    gint file = g_file_open_tmp("slubsim-XXXXXX.tsv", &path, NULL);
+    g_autoptr(ReplayCounted) counted = NULL;
+    GError *error = NULL;
+    double calls = 0;
+
+    close(file);
+    g_assert_true(g_file_set_contents(path, table, -1, NULL));
+    counted = replay_counted_load(path, &error);
+    g_unlink(path);
+    g_assert_no_error(error);
+    g_assert_true(replay_counted_calls(counted, run->catalog, cache, KMEM_PROBE_FREE_SLOW, &calls));
+    g_assert_cmpuint(rest, <, whole);
+    g_assert_cmpfloat(fabs(calls - (double) rest), <, 1e-6);
 }
 
 /* What the model does itself it predicts without a single error. */
@@ -211,8 +256,7 @@ test_round_trip(gconstpointer trace)
     close(file);
     write = replay_write_open(written, &error);
     g_assert_no_error(error);
-    first = run_request(
-        &(ReplayRequest){.trace_path = path, .seed = 7, .n_starts = 1, .on_event = write_on, .data = write});
+    first = run_request(&(ReplayRequest){.trace_path = path, .seed = 7, .n_starts = 1, .write = write});
     g_assert_true(replay_write_close(write, &error));
     n_live = (guint) replay_n_live(first->replay);
     second = run_request(&(ReplayRequest){.trace_path = written, .listing_path = listing, .mode = REPLAY_GUIDED});
@@ -282,20 +326,20 @@ test_occupancy(void)
 {
     g_autoptr(ReplayRun) run = run_trace("6.12-mmap1-smp8", REPLAY_FREE);
     const ReplayCache *cache = find_cache(run->replay, "maple_node");
-    ReplayOccupancy places[REPLAY_N_PLACES];
+    SlubOccupancy places[SLUB_N_HOLDERS];
 
-    replay_occupancy(run->replay, cache, 0, 0, places);
-    g_assert_cmpuint(places[REPLAY_ON_NODE].n_slabs, ==, cache->cache[0]->node[0].partial.count);
-    for (guint i = 0; i < REPLAY_N_PLACES; i++) {
+    slub_occupancy(cache->cache[0], 0, places);
+    g_assert_cmpuint(places[SLUB_ON_NODE].n_slabs, ==, cache->cache[0]->node[0].partial.count);
+    for (guint i = 0; i < SLUB_N_HOLDERS; i++) {
         guint64 n = 0;
 
-        for (guint j = 0; j < REPLAY_N_TENTHS; j++)
+        for (guint j = 0; j < SLUB_N_TENTHS; j++)
             n += places[i].tenths[j];
         g_assert_cmpuint(n, ==, places[i].n_slabs);
         g_assert_cmpuint(places[i].free_bytes, ==, places[i].n_free_objects * cache->geometry.size_bytes);
     }
     /* At the end the trace has freed its nodes: what the CPUs' lists hold is empty, and no min_partial counts it. */
-    g_assert_cmpuint(places[REPLAY_ON_CPU_PARTIAL].n_empty, >, cache->geometry.min_partial);
+    g_assert_cmpuint(places[SLUB_ON_CPU_PARTIAL].n_empty, >, cache->geometry.min_partial);
 }
 
 static void
@@ -389,8 +433,10 @@ main(int argc, char **argv)
     sim_gsl_init();
     g_test_add_func("/replay/free", test_free);
     g_test_add_func("/replay/guided", test_guided);
+    g_test_add_func("/replay/guided-totals", test_guided_totals);
     g_test_add_func("/replay/guided-frees", test_guided_frees);
     g_test_add_func("/replay/warm", test_warm);
+    g_test_add_func("/replay/warm-counts", test_warm_counts);
     g_test_add_data_func("/replay/round-trip/frozen", "6.1-hackbench-smp2", test_round_trip);
     g_test_add_data_func("/replay/round-trip/delayed", "6.12-mmap1-smp8", test_round_trip);
     g_test_add_data_func("/replay/round-trip/bulk-free", "6.1-mmap1-smp2", test_round_trip);

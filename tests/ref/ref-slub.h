@@ -25,6 +25,7 @@ typedef enum {
     REF_LOCK_SHRINK,
     REF_LOCK_DEBUG_FREE,
     REF_LOCK_DEBUG_NEW,
+    REF_LOCK_COUNT, /* of slabinfo readers, which the reference has none of */
     REF_LOCK_FROM_PARTIAL, /* from here to REFILL_RETURN: without a cpu slab only */
     REF_LOCK_FROM_ANY,
     REF_LOCK_NEW_SLAB,

@@ -248,6 +248,11 @@ test_format_real(void)
     g_assert_cmpstr(sim_format_real(buffer, 0.1), ==, "0.1");
     g_assert_cmpstr(sim_format_real(buffer, 100), ==, "100");
     g_assert_cmpstr(sim_format_real(buffer, 0.1 + 0.2), ==, "0.30000000000000004");
+    g_assert_cmpstr(sim_format_real(buffer, -999999999999999), ==, "-999999999999999");
+    g_assert_cmpstr(sim_format_real(buffer, 1e15), ==, "1e+15");
+    g_assert_cmpstr(sim_format_real(buffer, 0.0), ==, "0");
+    g_assert_cmpstr(sim_format_real(buffer, -0.0), ==, "-0");
+    g_assert_cmpstr(sim_format_real(buffer, -INFINITY), ==, "-inf");
     g_assert_cmpstr(sim_format_real(buffer, NAN), ==, "nan");
 }
 

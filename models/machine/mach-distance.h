@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef MACH_DISTANCE_H
+#define MACH_DISTANCE_H
+
+#include "mach-topology.h"
+
+/* How far two CPUs are apart: the nearest thing they share. */
+typedef enum {
+    MACH_SAME_CORE,
+    MACH_SAME_L3,
+    MACH_SAME_NODE,
+    MACH_SAME_SOCKET,
+    MACH_OTHER_SOCKET,
+    MACH_N_DISTANCES
+} MachDistance;
+
+/* Names in that order, as choices of a key. */
+#define MACH_DISTANCE_CHOICES "same-core|same-l3|same-node|same-socket|other-socket"
+
+static inline MachDistance
+mach_distance(const MachTopology *topology, guint a, guint b)
+{
+    guint node_a = topology->cpu_node[a], node_b = topology->cpu_node[b];
+
+    if (a == b || topology->cpu_sibling[a] == b)
+        return MACH_SAME_CORE;
+    if (topology->cpu_group[a] == topology->cpu_group[b])
+        return MACH_SAME_L3;
+    if (node_a == node_b)
+        return MACH_SAME_NODE;
+    return topology->node_socket[node_a] == topology->node_socket[node_b] ? MACH_SAME_SOCKET : MACH_OTHER_SOCKET;
+}
+
+#endif
