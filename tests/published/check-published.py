@@ -16,9 +16,10 @@ published = importlib.util.module_from_spec(spec)
 sys.dont_write_bytecode = True
 spec.loader.exec_module(published)
 
-# Families whose scenarios are still to come: their missing figures are counted, not refused.
-PENDING = {'SEED1', 'FENG', 'SHA', 'SHS', 'HAO', 'LKPS', 'ARR', 'AWS', 'UBLK', 'QSL', 'C2C', 'MINP', 'MEM', 'CNT', 'BULK',
-           'ORD', 'CL11', 'JAY', 'FRZ', 'SEED3', 'DBG', 'CHEN'}
+# Families whose scenarios are still to come: their missing figures are counted, not refused. Without the second line
+# every figure is asked for.
+PENDING = set()
+PENDING |= set('SEED1 FENG SHA SHS HAO LKPS ARR AWS UBLK C2C MINP MEM CNT ORD CL11 JAY FRZ SEED3 DBG CHEN'.split())
 
 ROWS = {r['id']: r for r in published.read_tsv(published.PUBLISHED)}
 CLAIMS = published.read_claims()
