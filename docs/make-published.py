@@ -89,6 +89,11 @@ def verdict_of(published, simulated, half_width, noise, is_ratio):
     return UNDECIDED if half_width > excused else MISS
 
 
+def is_null(figure, noise):
+    """No difference was published that the noise would not hide."""
+    return bool(figure['ratio']) and abs(figure['published'] - 1) <= noise
+
+
 def read_claims(folder=os.path.join(ROOT, 'scenarios')):
     """Rows of the published files of all scenarios, with the scenario's name."""
     claims = []
@@ -282,25 +287,30 @@ def worst(figures):
     return min((f['verdict'] for f in figures), key=WORST_FIRST.index)
 
 
+def count_nulls(figures):
+    return sum(worst(f) == WITHIN and f[0]['is_null'] for f in figures)
+
+
 def put_summary(out, families, state):
-    out.append('| family | rows | claimed | ' + ' | '.join(VERDICTS) + ' | of these fitted | inputs | not modelled |\n'
-               '|---|' + '---:|' * (len(VERDICTS) + 5))
-    total = [0] * (len(VERDICTS) + 5)
+    out.append('| family | rows | claimed | ' + ' | '.join(VERDICTS) + ' | nulls | fitted | inputs | not modelled |\n'
+               '|---|' + '---:|' * (len(VERDICTS) + 6))
+    total = [0] * (len(VERDICTS) + 6)
     for family in families:
         ids = [i for i in state['rows'] if family_of(i) == family]
         claimed = [i for i in ids if i in state['figures'] and i not in state['inputs']]
         words = [worst(state['figures'][i]) for i in claimed]
         line = [len(ids), len(claimed)] + [words.count(v) for v in VERDICTS]
-        line += [sum(i in state['fitted'] for i in claimed), sum(i in state['inputs'] for i in ids),
+        line += [count_nulls([state['figures'][i] for i in claimed]), sum(i in state['fitted'] for i in claimed), sum(i in state['inputs'] for i in ids),
                  sum(i in state['unclaimed'] for i in ids)]
         total = [a + b for a, b in zip(total, line)]
         out.append(f'| {family} | ' + ' | '.join(map(str, line)) + ' |')
     out.append('| all | ' + ' | '.join(map(str, total)) + ' |')
-    predicted = [worst(f) for i, f in state['figures'].items()
+    predicted = [f for i, f in state['figures'].items()
                  if i in state['rows'] and i not in state['inputs'] and i not in state['fitted']]
-    out.append(f'\nOf the {len(predicted)} predicted rows, {predicted.count(WITHIN)} are within noise and '
-               f'{predicted.count(SAME_SIGN)} have the same sign; {predicted.count(MISS)} are misses, '
-               f'{predicted.count(OFF)} off, {predicted.count(UNDECIDED)} undecided.')
+    words = [worst(f) for f in predicted]
+    out.append(f'\nOf the {len(words)} predicted rows, {words.count(WITHIN)} are within noise ({count_nulls(predicted)} of '
+               f'them nulls) and {words.count(SAME_SIGN)} have the same sign; {words.count(MISS)} are misses, '
+               f'{words.count(OFF)} off, {words.count(UNDECIDED)} undecided.')
 
 
 def main():
@@ -319,6 +329,7 @@ def main():
     for row_id in [i for i in figures if i in rows and i not in inputs]:
         for figure in figures[row_id]:
             figure['verdict'] = judge(rows[row_id], figure, noise[row_id])
+            figure['is_null'] = is_null(figure, noise[row_id])
     state = {'rows': rows, 'figures': {i: f for i, f in figures.items() if i in rows}, 'inputs': inputs,
              'fitted': fitted_ids(claims, rows),
              'unclaimed': {u['id']: u['reason'] for u in unclaimed if u['id'] not in inputs}}
