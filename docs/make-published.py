@@ -185,8 +185,8 @@ def simulated_figures(results, claims):
 def figure_of(line, claim, own, means):
     """`published` and `ratio` are what is compared: ratios where there is one, else the figure itself."""
     start, metric = line['start'], claim['metric']
-    figure = {'start': start, 'metric': metric, 'status': line['status'], 'scenario': claim['scenario'], 'base': math.nan,
-              'value': mean_at(means, claim['variant'], claim['axis_value'], start, metric), 'ratio': None,
+    figure = {'start': start, 'metric': metric, 'status': line['status'], 'scenario': claim['scenario'],
+              'base': math.nan, 'value': mean_at(means, claim['variant'], claim['axis_value'], start, metric), 'ratio': None,
               'published': float(claim['value']), 'half_width': float(line['half_width'])}
     if claim['unit'].startswith('x '):
         figure['ratio'] = float(line['simulated']), float(line['half_width'])
@@ -204,7 +204,9 @@ def judge(row, figure, noise):
     """A claim may be the inverse of the table's ratio (a rate of its time), so the claim's own counts; but a range that
     holds it counts as a whole."""
     told = span(row['ratio' if figure['ratio'] else 'changed_value'])
-    published = told if told and told[0] <= figure['published'] <= told[1] else (figure['published'], figure['published'])
+    published = (figure['published'], figure['published'])
+    if told and told[0] <= figure['published'] <= told[1]:
+        published = told
     if figure['ratio']:
         return verdict_of(published, *figure['ratio'], noise, True)
     return verdict_of(published, figure['value'], figure['half_width'], noise, False)
@@ -269,7 +271,8 @@ def put_family(out, family, state):
             notes += [figure['status']] if figure['status'] != 'ok' else []
             name = row_id + (f" {figure['start']}" if len(state['figures'][row_id]) > 1 else '')
             cells = [name, f"{row['workload']}: {row['setting']}", row['metric'], published_text(row),
-                     f"{simulated_text(figure)} ({figure['metric']})", f"{figure['published']:.4f}" if figure['ratio'] else '',
+                     f"{simulated_text(figure)} ({figure['metric']})",
+                     f"{figure['published']:.4f}" if figure['ratio'] else '',
                      ratio_text(figure), share_of_effect(figure), ', '.join(notes)]
             out.append('| ' + ' | '.join(cell.replace('|', '\\|') for cell in cells) + ' |')
     names = sorted({f['scenario'] for i in claimed for f in state['figures'][i]})
@@ -300,16 +303,16 @@ def put_summary(out, families, state):
         claimed = [i for i in ids if i in state['figures'] and i not in state['inputs']]
         words = [worst(state['figures'][i]) for i in claimed]
         line = [len(ids), len(claimed)] + [words.count(v) for v in VERDICTS]
-        line += [count_nulls([state['figures'][i] for i in claimed]), sum(i in state['fitted'] for i in claimed), sum(i in state['inputs'] for i in ids),
-                 sum(i in state['unclaimed'] for i in ids)]
+        line += [count_nulls([state['figures'][i] for i in claimed]), sum(i in state['fitted'] for i in claimed),
+                 sum(i in state['inputs'] for i in ids), sum(i in state['unclaimed'] for i in ids)]
         total = [a + b for a, b in zip(total, line)]
         out.append(f'| {family} | ' + ' | '.join(map(str, line)) + ' |')
     out.append('| all | ' + ' | '.join(map(str, total)) + ' |')
     predicted = [f for i, f in state['figures'].items()
                  if i in state['rows'] and i not in state['inputs'] and i not in state['fitted']]
     words = [worst(f) for f in predicted]
-    out.append(f'\nOf the {len(words)} predicted rows, {words.count(WITHIN)} are within noise ({count_nulls(predicted)} of '
-               f'them nulls) and {words.count(SAME_SIGN)} have the same sign; {words.count(MISS)} are misses, '
+    out.append(f'\nOf the {len(words)} predicted rows, {words.count(WITHIN)} are within noise '
+               f'({count_nulls(predicted)} of them nulls) and {words.count(SAME_SIGN)} have the same sign; {words.count(MISS)} are misses, '
                f'{words.count(OFF)} off, {words.count(UNDECIDED)} undecided.')
 
 
