@@ -186,7 +186,8 @@ def figure_of(line, claim, own, means):
     """`published` and `ratio` are what is compared: ratios where there is one, else the figure itself."""
     start, metric = line['start'], claim['metric']
     figure = {'start': start, 'metric': metric, 'status': line['status'], 'scenario': claim['scenario'],
-              'base': math.nan, 'value': mean_at(means, claim['variant'], claim['axis_value'], start, metric), 'ratio': None,
+              'base': math.nan, 'ratio': None,
+              'value': mean_at(means, claim['variant'], claim['axis_value'], start, metric),
               'published': float(claim['value']), 'half_width': float(line['half_width'])}
     if claim['unit'].startswith('x '):
         figure['ratio'] = float(line['simulated']), float(line['half_width'])
@@ -312,8 +313,8 @@ def put_summary(out, families, state):
                  if i in state['rows'] and i not in state['inputs'] and i not in state['fitted']]
     words = [worst(f) for f in predicted]
     out.append(f'\nOf the {len(words)} predicted rows, {words.count(WITHIN)} are within noise '
-               f'({count_nulls(predicted)} of them nulls) and {words.count(SAME_SIGN)} have the same sign; {words.count(MISS)} are misses, '
-               f'{words.count(OFF)} off, {words.count(UNDECIDED)} undecided.')
+               f'({count_nulls(predicted)} of them nulls) and {words.count(SAME_SIGN)} have the same sign; '
+               f'{words.count(MISS)} are misses, {words.count(OFF)} off, {words.count(UNDECIDED)} undecided.')
 
 
 def main():
