@@ -5,6 +5,7 @@
 #   ./bootstrap.sh demo     run the mmap1 and hackbench studies, charts in results/
 #   ./bootstrap.sh test     run every test
 #   ./bootstrap.sh bench    print the bench table
+#   ./bootstrap.sh published [--reuse]   run every scenario with published figures, write docs/published.md
 set -eu
 cd "$(dirname "$0")"
 
@@ -63,5 +64,6 @@ case "${1:-build}" in
     demo) run_demo ;;
     test) run_tests ;;
     bench) bench/run.sh build ;;
-    *) echo "usage: $0 [demo|test|bench]" >&2; exit 2 ;;
+    published) shift; docs/make-published.py build/models/slubsim "$@" ;;
+    *) echo "usage: $0 [demo|test|bench|published]" >&2; exit 2 ;;
 esac

@@ -65,8 +65,8 @@ def read_noise(rows, path=os.path.join(ROOT, 'docs', 'published-noise.tsv')):
 
 
 def span(text):
-    """Low and high of "62", "0.7-0.8" or "0.3 to 2.5"; None of what is no number."""
-    match = re.fullmatch(r'(-?[0-9.]+(?:e[-+]?\d+)?)(?:(?: to |-)([0-9.]+))?', text.strip())
+    """Low and high of "62", "about 2", "0.7-0.8" or "0.3 to 2.5"; None of what is no number."""
+    match = re.fullmatch(r'(?:about )?(-?[0-9.]+(?:e[-+]?\d+)?)(?:(?: to |-)([0-9.]+))?', text.strip())
     return (float(match[1]), float(match[2] or match[1])) if match else None
 
 
@@ -87,6 +87,11 @@ def verdict_of(published, simulated, half_width, noise, is_ratio):
     if differs and abs(simulated - 1) > max(noise, half_width):
         return SAME_SIGN if (simulated > 1) == (nearest > 1) else MISS
     return UNDECIDED if half_width > excused else MISS
+
+
+def is_null(figure, noise):
+    """No difference was published that the noise would not hide."""
+    return bool(figure['ratio']) and abs(figure['published'] - 1) <= noise
 
 
 def read_claims(folder=os.path.join(ROOT, 'scenarios')):
@@ -178,27 +183,34 @@ def simulated_figures(results, claims):
 
 
 def figure_of(line, claim, own, means):
+    """`published` and `ratio` are what is compared: ratios where there is one, else the figure itself."""
     start, metric = line['start'], claim['metric']
-    figure = {'start': start, 'metric': metric, 'status': line['status'], 'scenario': claim['scenario'], 'base': math.nan,
-              'value': mean_at(means, claim['variant'], claim['axis_value'], start, metric), 'ratio': None}
+    figure = {'start': start, 'metric': metric, 'status': line['status'], 'scenario': claim['scenario'],
+              'base': math.nan, 'ratio': None,
+              'value': mean_at(means, claim['variant'], claim['axis_value'], start, metric),
+              'published': float(claim['value']), 'half_width': float(line['half_width'])}
     if claim['unit'].startswith('x '):
         figure['ratio'] = float(line['simulated']), float(line['half_width'])
         figure['base'] = mean_at(means, claim['unit'][2:], claim['axis_value'], start, metric)
-    else:
-        figure['half_width'] = float(line['half_width'])
-        if line['simulated_vs_base']:
-            figure['ratio'] = float(line['simulated_vs_base']), float(line['vs_base_half_width'])
-            base = own.get(line['id'] + '-base')
-            figure['base'] = mean_at(means, base['variant'], base['axis_value'], start, base['metric']) if base else math.nan
+    elif line['simulated_vs_base']:
+        figure['ratio'] = float(line['simulated_vs_base']), float(line['vs_base_half_width'])
+        figure['published'] = float(line['published_vs_base'])
+        base = own.get(line['id'] + '-base')
+        if base:
+            figure['base'] = mean_at(means, base['variant'], base['axis_value'], start, base['metric'])
     return figure
 
 
 def judge(row, figure, noise):
-    published = span(row['ratio'])
-    if published and figure['ratio']:
+    """A claim may be the inverse of the table's ratio (a rate of its time), so the claim's own counts; but a range that
+    holds it counts as a whole."""
+    told = span(row['ratio' if figure['ratio'] else 'changed_value'])
+    published = (figure['published'], figure['published'])
+    if told and told[0] <= figure['published'] <= told[1]:
+        published = told
+    if figure['ratio']:
         return verdict_of(published, *figure['ratio'], noise, True)
-    value = figure['claimed']
-    return verdict_of((value, value), figure['value'], figure['half_width'], noise, False)
+    return verdict_of(published, figure['value'], figure['half_width'], noise, False)
 
 
 # ---- writing
@@ -228,14 +240,11 @@ def ratio_text(figure):
     return f'{mean:.4f}' + ('' if math.isnan(half_width) else f' ± {half_width:.4f}')
 
 
-def share_of_effect(row, figure):
+def share_of_effect(figure):
     """How much of the published change was simulated, in logarithms."""
-    published = span(row['ratio'])
-    if not published or not figure['ratio'] or published[0] != published[1] or published[0] <= 0:
+    if not figure['ratio'] or min(figure['published'], figure['ratio'][0]) <= 0 or abs(figure['published'] - 1) < 0.01:
         return ''
-    if abs(published[0] - 1) < 0.01 or figure['ratio'][0] <= 0:
-        return ''
-    return f"{100 * math.log(figure['ratio'][0]) / math.log(published[0]):.0f} %"
+    return f"{100 * math.log(figure['ratio'][0]) / math.log(figure['published']):.0f} %"
 
 
 def put_sources(out, ids, rows):
@@ -263,8 +272,9 @@ def put_family(out, family, state):
             notes += [figure['status']] if figure['status'] != 'ok' else []
             name = row_id + (f" {figure['start']}" if len(state['figures'][row_id]) > 1 else '')
             cells = [name, f"{row['workload']}: {row['setting']}", row['metric'], published_text(row),
-                     f"{simulated_text(figure)} ({figure['metric']})", row['ratio'] if figure['ratio'] else '',
-                     ratio_text(figure), share_of_effect(row, figure), ', '.join(notes)]
+                     f"{simulated_text(figure)} ({figure['metric']})",
+                     f"{figure['published']:.4f}" if figure['ratio'] else '',
+                     ratio_text(figure), share_of_effect(figure), ', '.join(notes)]
             out.append('| ' + ' | '.join(cell.replace('|', '\\|') for cell in cells) + ' |')
     names = sorted({f['scenario'] for i in claimed for f in state['figures'][i]})
     if names:
@@ -281,25 +291,30 @@ def worst(figures):
     return min((f['verdict'] for f in figures), key=WORST_FIRST.index)
 
 
+def count_nulls(figures):
+    return sum(worst(f) == WITHIN and f[0]['is_null'] for f in figures)
+
+
 def put_summary(out, families, state):
-    out.append('| family | rows | claimed | ' + ' | '.join(VERDICTS) + ' | of these fitted | inputs | not modelled |\n'
-               '|---|' + '---:|' * (len(VERDICTS) + 5))
-    total = [0] * (len(VERDICTS) + 5)
+    out.append('| family | rows | claimed | ' + ' | '.join(VERDICTS) + ' | nulls | fitted | inputs | not modelled |\n'
+               '|---|' + '---:|' * (len(VERDICTS) + 6))
+    total = [0] * (len(VERDICTS) + 6)
     for family in families:
         ids = [i for i in state['rows'] if family_of(i) == family]
         claimed = [i for i in ids if i in state['figures'] and i not in state['inputs']]
         words = [worst(state['figures'][i]) for i in claimed]
         line = [len(ids), len(claimed)] + [words.count(v) for v in VERDICTS]
-        line += [sum(i in state['fitted'] for i in claimed), sum(i in state['inputs'] for i in ids),
-                 sum(i in state['unclaimed'] for i in ids)]
+        line += [count_nulls([state['figures'][i] for i in claimed]), sum(i in state['fitted'] for i in claimed),
+                 sum(i in state['inputs'] for i in ids), sum(i in state['unclaimed'] for i in ids)]
         total = [a + b for a, b in zip(total, line)]
         out.append(f'| {family} | ' + ' | '.join(map(str, line)) + ' |')
     out.append('| all | ' + ' | '.join(map(str, total)) + ' |')
-    predicted = [worst(f) for i, f in state['figures'].items()
+    predicted = [f for i, f in state['figures'].items()
                  if i in state['rows'] and i not in state['inputs'] and i not in state['fitted']]
-    out.append(f'\nOf the {len(predicted)} predicted rows, {predicted.count(WITHIN)} are within noise and '
-               f'{predicted.count(SAME_SIGN)} have the same sign; {predicted.count(MISS)} are misses, '
-               f'{predicted.count(OFF)} off, {predicted.count(UNDECIDED)} undecided.')
+    words = [worst(f) for f in predicted]
+    out.append(f'\nOf the {len(words)} predicted rows, {words.count(WITHIN)} are within noise '
+               f'({count_nulls(predicted)} of them nulls) and {words.count(SAME_SIGN)} have the same sign; '
+               f'{words.count(MISS)} are misses, {words.count(OFF)} off, {words.count(UNDECIDED)} undecided.')
 
 
 def main():
@@ -314,12 +329,11 @@ def main():
     figures = simulated_figures(options.results, claims)
     unclaimed = read_tsv(os.path.join(ROOT, 'docs', 'unclaimed.tsv'))
     noise = read_noise(rows)
-    values = {c['id']: float(c['value']) for c in claims}
     inputs = input_reasons(claims, unclaimed)
     for row_id in [i for i in figures if i in rows and i not in inputs]:
         for figure in figures[row_id]:
-            figure['claimed'] = values[row_id]
             figure['verdict'] = judge(rows[row_id], figure, noise[row_id])
+            figure['is_null'] = is_null(figure, noise[row_id])
     state = {'rows': rows, 'figures': {i: f for i, f in figures.items() if i in rows}, 'inputs': inputs,
              'fitted': fitted_ids(claims, rows),
              'unclaimed': {u['id']: u['reason'] for u in unclaimed if u['id'] not in inputs}}

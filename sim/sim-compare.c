@@ -117,6 +117,8 @@ find_base(const SimTable *published, const SimPlan *plan, guint row)
     g_autofree char *id = g_strconcat(sim_table_cell(published, row, ID), "-base", NULL);
     int first_variant = -1;
 
+    if (g_str_has_suffix(sim_table_cell(published, row, ID), "-base"))
+        return -1;
     for (guint r = 0; r < sim_table_n_rows(published); r++) {
         if (unit_reference(sim_table_cell(published, r, UNIT)) != NULL)
             continue;

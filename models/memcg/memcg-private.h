@@ -4,10 +4,10 @@
 
 #include "memcg.h"
 
-/* struct page_counter: usage and what is written with it lie on one line. */
+/* struct page_counter: usage and what is written with it lie on one line, protection where that is told apart. */
 typedef struct _MemcgCounter MemcgCounter;
 struct _MemcgCounter {
-    MachLine line;
+    MachLine line, protection_line;
     gint64 pages;
     MemcgCounter *parent;
 };
@@ -36,7 +36,7 @@ typedef struct {
     gint32 vmstat_bytes;
     guint16 vmstat_node;
     MemcgPageSlot slot[MEMCG_SLOTS_MAX];
-    gint64 object_bytes; /* charged minus uncharged on this CPU, with the objcg pointer's share */
+    gint64 object_bytes; /* charged minus uncharged on this CPU, with the objcg pointer's share; whole pages too */
     guint64 stat[MEMCG_N_STATS];
     gboolean makes_array; /* an array's own slab gets none: __GFP_NO_OBJ_EXT */
 } MemcgCpu;

@@ -23,10 +23,13 @@ const SimKeySpec memcg_keys[] = {
     RULE("keeps_stock", "an overflowing stock gives back pages instead of being drained; auto = from 5.14"),
     RULE("irqs_off", "stock sections disable interrupts; auto = to 5.13 and 5.18 to 6.15"),
     RULE("folded", "charge and statistics in one section; auto = from 6.18"),
-    {GROUP("page_slots"), .type = SIM_KEY_INT, .optional = TRUE, .min = 1, .max = MEMCG_SLOTS_MAX,
-     .help = "cgroups in a CPU's page stock; by release 1, from 6.16 7"},
+    {GROUP("page_slots"), .type = SIM_KEY_INT, .optional = TRUE, .max = MEMCG_SLOTS_MAX,
+     .help = "cgroups in a CPU's page stock; by release 1, from 6.16 7; 0 = without stock, as to 2.6.32"},
     {GROUP("page_batch"), .type = SIM_KEY_INT, .optional = TRUE, .min = 1, .max = 4096,
      .help = "pages charged at a time; by release 32, from 6.1 64"},
+    {GROUP("protection"), .type = SIM_KEY_CHOICE, .fallback = "inside", .choices = "inside|same-line|own-line",
+     .help = "updates of min_usage and low_usage by each walk: inside costs.page_counter, or as to 6.0 two exchanges "
+             "more on the usage's line or one of their own"},
     {GROUP("profiling"), .type = SIM_KEY_BOOL, .fallback = "false", .help = "memory allocation profiling, from 6.10"},
     {GROUP("placement"), .type = SIM_KEY_CHOICE, .fallback = "kernel", .choices = "kernel|array|leftover|rfc-v2",
      .help = "where obj_exts live: by release, always in arrays, RFC V2 to patch 4, RFC V2 whole"},
@@ -55,6 +58,8 @@ memcg_settings_read(const SimConfig *config, guint kernel, MemcgSettings *ret_se
     MemcgMode mode = sim_config_choice(config, "memcg", "mode");
     gboolean irqs_off = kernel < SLAB_KERNEL(5, 14) || (kernel >= SLAB_KERNEL(5, 18) && kernel < SLAB_KERNEL(6, 16));
 
+    guint protection = sim_config_choice(config, "memcg", "protection");
+
     *ret_settings = (MemcgSettings){
         .mode = mode,
         .is_v1 = sim_config_choice(config, "memcg", "hierarchy") == 1,
@@ -68,6 +73,8 @@ memcg_settings_read(const SimConfig *config, guint kernel, MemcgSettings *ret_se
         .charges_late = kernel >= SLAB_KERNEL(6, 10),
         .page_slots = number(config, "page_slots", kernel >= SLAB_KERNEL(6, 16) ? MEMCG_SLOTS_MAX : 1),
         .page_batch = number(config, "page_batch", kernel >= SLAB_KERNEL(6, 1) ? 64 : 32),
+        .protects_always = protection != 0,
+        .usage_apart = protection == 2,
         .ext = {.memcg = mode != MEMCG_OFF,
                 .profiling = sim_config_bool(config, "memcg", "profiling") && kernel >= SLAB_KERNEL(6, 10),
                 .always = sim_config_bool(config, "memcg", "always_exts"),

@@ -19,6 +19,17 @@ count(Memcg *memcg, const MachCpu *cpu, MemcgStat stat)
     memcg__cpu(memcg, cpu)->stat[stat]++;
 }
 
+/* propagate_protected_usage() of the memory counter to 6.0, whose two exchanges later releases make only for a change.
+ */
+static void
+propagate_protection(const Memcg *memcg, MachCpu *cpu, MemcgCounter *counter)
+{
+    MachLine *line = memcg->settings.usage_apart ? &counter->protection_line : &counter->line;
+
+    for (guint i = 0; i < 2; i++)
+        mach_line_update(line, cpu, cpu->machine->costs.objcg_atomic);
+}
+
 /* One locked addition on every level up to the root. */
 static void
 walk(Memcg *memcg, MachCpu *cpu, MemcgCounter *counter, gint64 pages)
@@ -27,6 +38,8 @@ walk(Memcg *memcg, MachCpu *cpu, MemcgCounter *counter, gint64 pages)
     for (; counter; counter = counter->parent) {
         mach_line_update(&counter->line, cpu, cpu->machine->costs.page_counter);
         counter->pages += pages;
+        if (memcg->settings.protects_always && counter->parent)
+            propagate_protection(memcg, cpu, counter);
     }
 }
 
@@ -73,19 +86,24 @@ find_slot(Memcg *memcg, MachCpu *cpu, MemcgGroup *group)
 static void
 give_pages(Memcg *memcg, MachCpu *cpu, MemcgGroup *group, guint32 pages)
 {
-    MemcgPageSlot *slot = find_slot(memcg, cpu, group);
+    MemcgPageSlot *slot;
 
+    if (memcg->settings.page_slots == 0) {
+        walk_memory(memcg, cpu, group, -(gint64) pages);
+        return;
+    }
+    slot = find_slot(memcg, cpu, group);
     slot->pages += pages;
     if (slot->pages > memcg->settings.page_batch)
         drain_slot(memcg, cpu, slot);
 }
 
-/* obj_cgroup_charge_pages() */
+/* try_charge_memcg() */
 static void
-charge_pages(Memcg *memcg, MachCpu *cpu, MemcgGroup *group, guint32 pages)
+take_pages(Memcg *memcg, MachCpu *cpu, MemcgGroup *group, guint32 pages)
 {
     MemcgPageSlot *slots = memcg__cpu(memcg, cpu)->slot, *slot = NULL;
-    guint32 batch = MAX(memcg->settings.page_batch, pages);
+    guint32 batch = memcg->settings.page_slots ? MAX(memcg->settings.page_batch, pages) : pages;
 
     count(memcg, cpu, MEMCG_STAT_PAGE_CHARGES);
     mach_spend(cpu, cpu->machine->costs.memcg_charge_pages);
@@ -99,6 +117,13 @@ charge_pages(Memcg *memcg, MachCpu *cpu, MemcgGroup *group, guint32 pages)
         if (batch > pages)
             give_pages(memcg, cpu, group, batch - pages);
     }
+}
+
+/* obj_cgroup_charge_pages() */
+static void
+charge_pages(Memcg *memcg, MachCpu *cpu, MemcgGroup *group, guint32 pages)
+{
+    take_pages(memcg, cpu, group, pages);
     if (memcg->settings.is_v1)
         walk(memcg, cpu, &group->node->kmem, pages);
 }
@@ -243,4 +268,21 @@ memcg__count(Memcg *memcg, MachCpu *cpu, MemcgGroup *group, guint node, gint byt
     m->vmstat_bytes += bytes;
     if (ABS(m->vmstat_bytes) > 1 << memcg->page_shift)
         flush_vmstat(memcg, cpu);
+}
+
+void
+memcg_pages_charge(Memcg *memcg, MachCpu *cpu, MemcgGroup *group, guint32 pages)
+{
+    enter(memcg, cpu);
+    memcg__cpu(memcg, cpu)->object_bytes += (gint64) pages << memcg->page_shift;
+    take_pages(memcg, cpu, group, pages);
+}
+
+void
+memcg_pages_uncharge(Memcg *memcg, MachCpu *cpu, MemcgGroup *group, guint32 pages)
+{
+    enter(memcg, cpu);
+    memcg__cpu(memcg, cpu)->object_bytes -= (gint64) pages << memcg->page_shift;
+    mach_spend(cpu, cpu->machine->costs.memcg_uncharge_pages);
+    give_pages(memcg, cpu, group, pages);
 }

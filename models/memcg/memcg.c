@@ -31,6 +31,7 @@ init_node(MemcgNode *node, MemcgNode *parent, guint home)
 {
     *node = (MemcgNode){0};
     mach_line_init(&node->memory.line, home);
+    mach_line_init(&node->memory.protection_line, home);
     mach_line_init(&node->memsw.line, home);
     mach_line_init(&node->kmem.line, home);
     if (parent) {

@@ -28,17 +28,19 @@ typedef enum {
 /* How the releases differ; each can be set for itself to follow a patch. */
 typedef struct {
     MemcgMode mode;
-    gboolean is_v1;          /* kmem counters are charged for each page beside the batched ones */
-    guint depth;             /* counters that a charge walks, the root's included */
-    guint n_groups;          /* user cgroups, each on a path of its own below the root */
-    gboolean scoped_pointer; /* 6.7: the task's own objcg pointer, no reference taken */
-    gboolean vmstat_cached;  /* 5.14: statistics gather in the stock */
-    gboolean keeps_stock;    /* 5.14: an overflowing stock gives back whole pages and stays */
-    gboolean irqs_off;       /* sections disable interrupts: to 5.13, and 5.18 to 6.15 */
-    gboolean is_folded;      /* 6.18: charge and statistics in one section, bulk calls by object */
-    gboolean charges_late;   /* 6.10: everything in the hook behind the allocation */
-    guint page_slots;        /* cgroups a page stock holds: 1, from 6.16 7 */
-    guint page_batch;        /* MEMCG_CHARGE_BATCH: 32, from 6.1 64 */
+    gboolean is_v1;           /* kmem counters are charged for each page beside the batched ones */
+    guint depth;              /* counters that a charge walks, the root's included */
+    guint n_groups;           /* user cgroups, each on a path of its own below the root */
+    gboolean scoped_pointer;  /* 6.7: the task's own objcg pointer, no reference taken */
+    gboolean vmstat_cached;   /* 5.14: statistics gather in the stock */
+    gboolean keeps_stock;     /* 5.14: an overflowing stock gives back whole pages and stays */
+    gboolean irqs_off;        /* sections disable interrupts: to 5.13, and 5.18 to 6.15 */
+    gboolean is_folded;       /* 6.18: charge and statistics in one section, bulk calls by object */
+    gboolean charges_late;    /* 6.10: everything in the hook behind the allocation */
+    guint page_slots;         /* cgroups a page stock holds: 1, from 6.16 7; 0 = there is no stock */
+    guint page_batch;         /* MEMCG_CHARGE_BATCH: 32, from 6.1 64 */
+    gboolean protects_always; /* a walk exchanges min_usage and low_usage below the root though nothing changed */
+    gboolean usage_apart;     /* and these are not on the usage's own line */
     SlabExtSettings ext;
 } MemcgSettings;
 
@@ -118,13 +120,17 @@ memcg_slab_free(Memcg *memcg, SlubCache *cache, MachCpu *cpu, SlabId object, Mem
         slub_free(cache, cpu, object);
 }
 
+/* try_charge_memcg() and refill_stock() of whole pages, as mem_cgroup_charge_skmem() and page faults ask for them. */
+void memcg_pages_charge(Memcg *memcg, MachCpu *cpu, MemcgGroup *group, guint32 pages);
+void memcg_pages_uncharge(Memcg *memcg, MachCpu *cpu, MemcgGroup *group, guint32 pages);
+
 guint64 memcg_stat(const Memcg *memcg, MemcgStat stat); /* of all CPUs */
 
 /* Pages on the memory counter of `level` of a group's path, 0 = its own. */
 gint64 memcg_counter_pages(const MemcgGroup *group, guint level);
 
-/* Adds to a record the counts of MemcgStat since the start, and at the end the bytes of arrays, and of arrays not needed
- * as the slabs themselves hold the exts. */
+/* Adds to a record the counts of MemcgStat since the start, and at the end the bytes of arrays, and of arrays not
+ * needed as the slabs themselves hold the exts. */
 void memcg_report(const Memcg *memcg, SimRecord *record);
 
 /* Why counters, stocks and objects contradict each other; NULL when each page charged is found in an object, a stock or

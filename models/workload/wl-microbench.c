@@ -12,7 +12,7 @@ enum {
 
 static const SimKeySpec keys[] = {
     {KEY("bench_cache", SIM_KEY_CHOICE), .fallback = "bench_64",
-     .choices = "bench_32|bench_64|bench_96_aligned|bench_1120|bench_4096|bench_256",
+     .choices = "bench_32|bench_64|bench_96_aligned|bench_1120|bench_4096|bench_256|filelock_cache",
      .help = "microbench: test cache, by object size; that of bench_256 must be given"},
     {KEY("batch", SIM_KEY_INT), .fallback = "1", .min = 1, .max = BATCH_MAX,
      .help = "microbench: objects allocated before all are freed"},
@@ -194,8 +194,8 @@ static const char *const *
 cache_names(const SimConfig *config, guint kernel)
 {
     static const char *const names[][2] = {
-        {"bench_32", NULL},   {"bench_64", NULL},   {"bench_96_aligned", NULL},
-        {"bench_1120", NULL}, {"bench_4096", NULL}, {"bench_256", NULL},
+        {"bench_32", NULL},   {"bench_64", NULL},  {"bench_96_aligned", NULL}, {"bench_1120", NULL},
+        {"bench_4096", NULL}, {"bench_256", NULL}, {"filelock_cache", NULL},
     };
 
     return names[sim_config_choice(config, "workload", "bench_cache")];

@@ -2,14 +2,12 @@
 /* Messages under the old SLAB allocator: each CPU allocates a burst of sk_buffs with their data for the next CPU and
  * frees the burst that the CPU before it sent, as the two sides of sched messaging do (SEED2). Measures how many lines
  * of freelist indices a message fetches, beside a given number of other misses. Left out: sockets, scheduling. */
-#include "slab-old-cache.h"
-#include "workload.h"
+#include "wl-slab-old.h"
 
 #define KEY(name, key_type) .group = "workload", .key = name, .type = key_type
 
 static const SimKeySpec keys[] = {
-    {KEY("stage", SIM_KEY_CHOICE), .fallback = "int-index", .choices = "struct-slab|int-index|byte-index",
-     .help = "slab_old: to 3.12, 3.13 and 3.14, from 3.15"},
+    WL_SLAB_OLD_STAGE("stage", "slab_old"),
     {KEY("messages_burst", SIM_KEY_INT), .fallback = "5000", .min = 1, .max = 1e6,
      .help = "slab_old: messages a CPU sends before it receives; the tide of many sockets together"},
     {KEY("message_compute", SIM_KEY_COST), .fallback = "2200 ns [500 ns .. 8000 ns] SEED2: 11.6 s of 4 CPUs for 20 M",
@@ -98,20 +96,27 @@ run_task(SimAgent *agent)
     }
 }
 
-static SlabOldCache *
-new_cache(World *world, guint bytes, GError **error)
+gboolean
+wl_slab_old_geometry(const World *world, SlabOldStage stage, const char *name, guint bytes,
+                     SlabOldGeometry *ret_geometry, GError **error)
 {
-    SlabOldStage stage = sim_config_choice(world->config, "workload", "stage");
-    SlabCacheSpec spec = slab_cache_spec_default("object", bytes);
+    SlabCacheSpec spec = slab_cache_spec_default(name, bytes);
     SlabGeometryEnv env = slab_geometry_env_default(world->slub->kernel, world->topology->n_cpus);
-    SlabOldGeometry geometry;
 
     env.page_size_bytes = world->topology->page_size_bytes;
     spec.flags = SLAB_HWCACHE_ALIGN;
-    if (!slab_old_compute(&env, stage, &spec, FALSE, 1, &geometry, error))
+    return slab_old_compute(&env, stage, &spec, slab_old_is_early_name(name), 1, ret_geometry, error);
+}
+
+SlabOldCache *
+wl_slab_old_cache_new(const World *world, SlabOldStage stage, const char *name, guint bytes, guint slabs_kept,
+                      GError **error)
+{
+    SlabOldGeometry geometry;
+
+    if (!wl_slab_old_geometry(world, stage, name, bytes, &geometry, error))
         return NULL;
-    return slab_old_cache_new(world->slub->pages, stage, &geometry,
-                              (guint) sim_config_int(world->config, "workload", "slabs_kept"), error);
+    return slab_old_cache_new(world->slub->pages, stage, &geometry, slabs_kept, error);
 }
 
 static void
@@ -132,11 +137,13 @@ free_slab_old(void *state)
 static void *
 setup(World *world, GError **error)
 {
+    SlabOldStage stage = sim_config_choice(world->config, "workload", "stage");
+    guint slabs_kept = (guint) sim_config_int(world->config, "workload", "slabs_kept");
     SlabOld *old = g_new0(SlabOld, 1);
 
     old->world = world;
-    old->head = new_cache(world, 256, error);
-    old->data = old->head ? new_cache(world, 512, error) : NULL;
+    old->head = wl_slab_old_cache_new(world, stage, "skbuff_head_cache", 256, slabs_kept, error);
+    old->data = old->head ? wl_slab_old_cache_new(world, stage, "kmalloc-512", 512, slabs_kept, error) : NULL;
     if (!old->data) {
         free_slab_old(old);
         return NULL;

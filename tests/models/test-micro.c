@@ -168,6 +168,20 @@ test_growth(void)
     g_assert_cmpfloat(metric(test, "files_cached"), ==, 6000000);
 }
 
+/* SEED0-56 to -59: what one slab of inodes is made of. */
+static void
+test_layout(void)
+{
+    g_autoptr(TestWorld) ext4 = run("inodes", WALK "ext4;workload.files=1000");
+    g_autoptr(TestWorld) xfs = run("inodes", WALK "xfs;workload.files=1000");
+
+    g_assert_cmpfloat(metric(ext4, "inode_slab_objects"), ==, 28);
+    g_assert_cmpfloat(metric(ext4, "inode_leftover_bytes"), ==, 736);
+    g_assert_cmpfloat(metric(ext4, "inode_exts_bytes"), ==, 224);
+    g_assert_cmpfloat(metric(xfs, "inode_unaligned_bytes"), ==, 992);
+    g_assert_cmpfloat(metric(xfs, "inode_stride_bytes"), ==, 1024);
+}
+
 /* With a limit: no file is lost and the limit holds. */
 static void
 test_limit(void)
@@ -215,6 +229,7 @@ main(int argc, char **argv)
     g_test_add_func("/micro/rounds", test_rounds);
     g_test_add_func("/micro/savings", test_savings);
     g_test_add_func("/micro/growth", test_growth);
+    g_test_add_func("/micro/layout", test_layout);
     g_test_add_func("/micro/limit", test_limit);
     g_test_add_func("/micro/pressure", test_pressure);
     return g_test_run();

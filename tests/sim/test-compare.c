@@ -123,6 +123,7 @@ test_own_base(void)
     g_assert_cmpstr(cell(table, 0, "published_vs_base"), ==, "");
     g_assert_cmpfloat(number(table, 1, "published_vs_base"), ==, 2);
     g_assert_cmpfloat_with_epsilon(number(table, 1, "simulated_vs_base"), (800.0 / 13) / (200.0 / 7), 1e-12);
+    g_assert_cmpstr(cell(table, 2, "published_vs_base"), ==, ""); /* nor has a base one */
     g_assert_cmpfloat(number(table, 3, "published_vs_base"), ==, 3);
     g_assert_cmpfloat_with_epsilon(number(table, 3, "simulated_vs_base"), number(table, 3, "simulated") / (200.0 / 7),
                                    1e-6 * number(table, 3, "simulated"));

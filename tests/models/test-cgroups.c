@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "test-world.h"
+
+/* Workloads of cgroups and of the old SLAB allocator: sendfile, page_faults, cgroup_caches, slab_old_fill. */
+
+static double
+metric(TestWorld *test, const char *name)
+{
+    g_autoptr(SimRecord) record = sim_record_new();
+    double value;
+
+    test->workload->report(&test->world, test->state, record);
+    g_assert_true(sim_record_find_metric(record, name, &value));
+    return value;
+}
+
+static guint64
+n_operations(const TestWorld *test)
+{
+    guint64 n = 0;
+
+    for (guint i = 0; i < test->world.machine->n_cpus; i++)
+        n += test->world.cpu[i].n_operations;
+    return n;
+}
+
+/* A finished run in which every page that was charged is found. */
+static TestWorld *
+run(const char *workload, const char *settings)
+{
+    TestWorld *test = test_world_new(workload, settings, 1);
+
+    test_world_start(test);
+    test_world_run(test);
+    if (test->world.memcg) {
+        g_autofree char *why = memcg_check(test->world.memcg);
+        g_assert_cmpstr(why, ==, NULL);
+    }
+    g_assert_cmpuint(n_operations(test), >, 0);
+    return test;
+}
+
+static double
+per_operation(const TestWorld *test, MemcgStat stat)
+{
+    return (double) memcg_stat(test->world.memcg, stat) / (double) n_operations(test);
+}
+
+#define SENDFILE                                                                                                       \
+    "machine.profile=xeon72;kernel.version=6.15;memcg.mode=user;run.duration=4 ms;workload.charges=9;"                 \
+    "workload.send_compute=2 us;"
+
+/* Each send charges nine pages to two cgroups on one CPU and gives them back on another. With a slot for both a walk is
+ * due for every 64 pages charged and, as a stock is emptied when it holds more, for every 65 given back; with one slot
+ * every charge walks for its batch and for what the other one left, every page given back for the other's. */
+static void
+test_slots(void)
+{
+    g_autoptr(TestWorld) seven = run("sendfile", SENDFILE "workload.pairs=4;memcg.groups=5;memcg.page_slots=7");
+    g_autoptr(TestWorld) one = run("sendfile", SENDFILE "workload.pairs=4;memcg.groups=5;memcg.page_slots=1");
+    g_autoptr(TestWorld) together = run("sendfile", SENDFILE "workload.pairs=4;memcg.groups=1;memcg.page_slots=1");
+
+    g_assert_cmpfloat_with_epsilon(per_operation(seven, MEMCG_STAT_COUNTER_WALKS), 18.0 / 64 + 18.0 / 65, 0.03);
+    g_assert_cmpfloat_with_epsilon(per_operation(one, MEMCG_STAT_COUNTER_WALKS), 2 * 18 + 18, 1);
+    /* Client and server in one cgroup need but one slot. */
+    g_assert_cmpfloat_with_epsilon(per_operation(together, MEMCG_STAT_COUNTER_WALKS), 18.0 / 64 + 18.0 / 65, 0.03);
+    g_assert_cmpuint(n_operations(seven), >, n_operations(one));
+}
+
+/* MCG-19, MCG-20: updates of protection cost most on the usage's own line, less on another, nothing when left out. */
+static void
+test_protection(void)
+{
+    static const char *const places[] = {"same-line", "own-line", "inside"};
+    guint64 last = 0;
+
+    for (guint i = 0; i < G_N_ELEMENTS(places); i++) {
+        g_autofree char *settings =
+            g_strconcat(SENDFILE "workload.pairs=24;workload.client_groups=1;memcg.groups=2;memcg.depth=4;"
+                                 "memcg.page_slots=1;memcg.protection=",
+                        places[i], NULL);
+        g_autoptr(TestWorld) test = run("sendfile", settings);
+
+        g_assert_cmpuint(n_operations(test), >, last + last / 10);
+        last = n_operations(test);
+    }
+}
+
+#define FAULTS                                                                                                         \
+    "machine.profile=x86-8-2009;kernel.version=5.10;memcg.depth=1;memcg.page_slots=0;run.duration=20 ms;"              \
+    "workload.fault_tasks=8;workload.region_pages=64;"
+
+/* Without a stock each fault walks once, and each page or each region given back once more. */
+static void
+test_faults(void)
+{
+    g_autoptr(TestWorld) off = run("page_faults", FAULTS "memcg.mode=off");
+    g_autoptr(TestWorld) page = run("page_faults", FAULTS "memcg.mode=user;workload.uncharge=page");
+    g_autoptr(TestWorld) region = run("page_faults", FAULTS "memcg.mode=user;workload.uncharge=region");
+
+    g_assert_null(off->world.memcg);
+    g_assert_cmpfloat_with_epsilon(per_operation(page, MEMCG_STAT_COUNTER_WALKS), 2, 0.001);
+    g_assert_cmpfloat_with_epsilon(per_operation(region, MEMCG_STAT_COUNTER_WALKS), 1 + 1.0 / 64, 0.001);
+    g_assert_cmpuint(n_operations(off), >, n_operations(region));
+    g_assert_cmpuint(n_operations(region), >, n_operations(page));
+    g_assert_cmpint(memcg_counter_pages(memcg_group(page->world.memcg, 0), 0), ==, 0); /* regions end unmapped */
+}
+
+/* SEED2-01 to -17. Slabs hold at least the objects taken, at most these and a full array. */
+static void
+test_fill(void)
+{
+    static const struct {
+        const char *cache;
+        guint of_int, of_byte; /* objects of a slab */
+    } rows[] = {{"kmalloc-32", 113, 124}, {"kmalloc-64", 60, 63},  {"kmalloc-96", 31, 31}, {"kmalloc-128", 31, 31},
+                {"kmalloc-192", 20, 21},  {"kmalloc-256", 15, 16}, {"kmalloc-512", 8, 8},  {"kmem_cache", 20, 21}};
+    const guint n_taken = 5000, most_in_array = 120;
+
+    for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+        for (guint is_byte = 0; is_byte < 2; is_byte++) {
+            guint objects = is_byte ? rows[i].of_byte : rows[i].of_int;
+            g_autofree char *settings =
+                g_strdup_printf("kernel.version=5.10;machine.cores_per_l3=4;workload.fill_objects=%u;"
+                                "workload.fill_cache=%s;workload.fill_stage=%s",
+                                n_taken, rows[i].cache, is_byte ? "byte-index" : "int-index");
+            g_autoptr(TestWorld) test = run("slab_old_fill", settings);
+
+            g_assert_cmpfloat(metric(test, "slab_objects"), ==, objects);
+            g_assert_cmpfloat(metric(test, "filled_slabs") * objects, >=, n_taken);
+            g_assert_cmpfloat(metric(test, "filled_slabs") * objects, <, n_taken + most_in_array + objects);
+        }
+    }
+}
+
+#define CGROUPS "machine.cores_per_l3=8;kernel.version=5.10;workload.own_caches="
+
+/* Objects kept are the same; one cgroup has one set of caches either way; the more cgroups, the more own caches waste.
+ */
+static void
+test_own_caches(void)
+{
+    static const char *const numbers[] = {"1", "10", "40"};
+    double last_ratio = 1.001;
+
+    for (guint i = 0; i < G_N_ELEMENTS(numbers); i++) {
+        g_autofree char *own_settings = g_strconcat(CGROUPS "true;workload.cgroups=", numbers[i], NULL);
+        g_autofree char *shared_settings = g_strconcat(CGROUPS "false;workload.cgroups=", numbers[i], NULL);
+        g_autoptr(TestWorld) own = run("cgroup_caches", own_settings), shared = run("cgroup_caches", shared_settings);
+        double own_bytes = metric(own, "slabs_bytes"), shared_bytes = metric(shared, "slabs_bytes");
+
+        g_assert_cmpfloat_with_epsilon(metric(own, "utilisation_percent") * own_bytes,
+                                       metric(shared, "utilisation_percent") * shared_bytes, 1e-9 * own_bytes * 100);
+        g_assert_cmpfloat(metric(shared, "utilisation_percent"), <, 100);
+        g_assert_cmpfloat(shared_bytes / own_bytes, <, last_ratio);
+        if (i == 0)
+            g_assert_cmpfloat(shared_bytes, ==, own_bytes);
+        last_ratio = shared_bytes / own_bytes;
+    }
+}
+
+int
+main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/cgroups/slots", test_slots);
+    g_test_add_func("/cgroups/protection", test_protection);
+    g_test_add_func("/cgroups/faults", test_faults);
+    g_test_add_func("/cgroups/fill", test_fill);
+    g_test_add_func("/cgroups/own-caches", test_own_caches);
+    return g_test_run();
+}
