@@ -130,6 +130,9 @@ check_rows(const ImpDump *dump, const char *path, GError **error)
             error, SIM_ERROR, SIM_ERROR_PARSE,
             "%s: no data: all %u files were refused to whoever made this listing of %s; it must be made as root", path,
             dump->n_refused, dump->format);
+    else if (dump->fault != NULL)
+        g_set_error(error, SIM_ERROR, SIM_ERROR_PARSE, "%s:%s; no row of this text, which looks like %s, could be read",
+                    path, dump->fault, dump->format);
     else
         g_set_error(error, SIM_ERROR, SIM_ERROR_PARSE, "%s: no data: looks like %s (%s), but no row could be read",
                     path, dump->format, dump->why);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "imp-load.h"
 #include "sim-error.h"
 #include "slab-debug.h"
 #include "slab-ext.h"
@@ -200,7 +201,7 @@ load_listing(const Options *options, const char *path, GError **error)
 
     if (!apply_options(options, &env, error))
         return NULL;
-    listing = slab_listing_load(&env, path, error);
+    listing = imp_load_listing(&env, path, NULL, error);
     if (listing == NULL || !apply_options(options, &listing->env, error))
         return NULL;
     for (guint i = 0; i < listing->rows->len; i++) {
@@ -406,8 +407,9 @@ slab_cmd_geometry(int argc, char **argv)
     g_autoptr(GError) error = NULL;
     guint n_differing = 0;
 
-    if (!options_parse(&options, "FILE.tsv|FILE.caches|SLABINFO|NAME:SIZE[,key=value]...",
-                       "Geometry of slab caches; listings of a running kernel are compared with. Exit status 1 when a "
+    if (!options_parse(&options, "FILE.tsv|FILE.caches|LISTING|NAME:SIZE[,key=value]...",
+                       "Geometry of slab caches; listings of a running kernel (slabinfo, sysfs) are compared with. "
+                       "Exit status 1 when a "
                        "number differs.",
                        own, argc, argv, &error) ||
         !run_geometry(&options, &n_differing, &error))
