@@ -89,9 +89,9 @@ write_spec(GString *text, const ImpRow *row, const SlabCacheSpec *spec)
     g_autofree char *flag_names = slab_flags_to_text(flags);
 
     g_string_append_c(text, '\n');
-    if (row->alias_names != NULL)
-        g_string_append_printf(text, "# also: %s\n", row->alias_names);
     g_string_append_printf(text, "[%s]\nobject_size=%u\n", spec->name, spec->object_size_bytes);
+    if (row->alias_names != NULL && row->alias_names[0] != '\0')
+        g_string_append_printf(text, "names=%s\n", row->alias_names);
     write_number(text, "align", (gint) spec->align_bytes, 0);
     if (flags != 0)
         g_string_append_printf(text, "flags=%s\n", flag_names);

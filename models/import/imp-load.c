@@ -34,6 +34,7 @@ imp_load_rows(const ImpDump *dump, SlabListing *listing)
         const ImpRow *row = &g_array_index(dump->rows, ImpRow, i);
         SlabListingRow out = slab_listing_row_new(row->name);
 
+        out.spec.alias_names = row->alias_names;
         out.size_bytes = number_or_none(row->stride_bytes);
         out.order = number_or_none(row->order);
         out.objects = number_or_none(row->objects_per_slab);

@@ -226,6 +226,19 @@ strip_bold(ImpText *text, char *line)
     text->damage[IMP_DAMAGE_BOLD] += is_bold;
 }
 
+/* A row of a table, with tabs between its words, may end with empty fields: their tabs are kept. */
+static void
+strip_end(char *line)
+{
+    const char *tab = strchr(line + strspn(line, " \t"), '\t');
+    gboolean is_table = tab != NULL && tab[strspn(tab, " \t\r")] != '\0';
+    gsize length = strlen(line);
+
+    while (length > 0 && g_ascii_isspace(line[length - 1]) && !(is_table && line[length - 1] == '\t'))
+        length--;
+    line[length] = '\0';
+}
+
 static void
 clean_line(ImpText *text, char *line, gsize length, gboolean is_printable)
 {
@@ -245,9 +258,9 @@ clean_line(ImpText *text, char *line, gsize length, gboolean is_printable)
     for (char *c = strstr(line, "\302\240"); c != NULL; c = strstr(c, "\302\240"))
         c[0] = c[1] = ' ';
     strip_quotes(text, line);
-    g_strchomp(line);
+    strip_end(line);
     strip_bold(text, line);
-    g_strchomp(line);
+    strip_end(line);
 }
 
 /* A line that ends with "=" goes on in the next one. Rulers of "====" do not, nor does a row that was cut behind its

@@ -28,7 +28,7 @@ typedef enum {
 const char *imp_damage_name(ImpDamage damage);
 
 typedef struct {
-    char *text; /* NUL-terminated, without blanks at its end; indentation is kept */
+    char *text; /* NUL-terminated, without blanks at its end, but empty fields of a table; indentation is kept */
     guint number;
 } ImpLine;
 

@@ -91,7 +91,7 @@ options_parse(Options *options, const char *form, const char *summary, const GOp
     g_option_context_set_summary(context, summary);
     g_option_context_set_description(
         context, "Keys of a cache: align, flags (HWCACHE_ALIGN|TYPESAFE_BY_RCU|ACCOUNT|...), ctor, usersize, "
-                 "freeptr_offset,\nsheaf_capacity, boot_cache, order, cpu_partial, cpu_partial_slabs, min_partial.");
+                 "freeptr_offset,\nsheaf_capacity, boot_cache, order, cpu_partial, cpu_partial_slabs, min_partial, names.");
     if (!g_option_context_parse(context, &argc, &argv, error))
         return FALSE;
     if (options->arguments == NULL) {
@@ -483,7 +483,7 @@ spec_to_explain(const Options *options, const char *argument, SlabListing *listi
     for (guint i = 0; i < caches->len; i++) {
         const SlabCacheSpec *spec = &g_array_index(caches, SlabMergeCache, i).spec;
 
-        if (g_str_equal(spec->name, argument)) {
+        if (slab_spec_is_named(spec, argument)) {
             *ret_spec = *spec;
             return TRUE;
         }

@@ -237,6 +237,8 @@ slab_listing_add(SlabListing *listing, const SlabListingRow *row)
     SlabListingRow own = *row;
 
     own.spec.name = g_string_chunk_insert(listing->names, row->spec.name);
+    if (row->spec.alias_names != NULL)
+        own.spec.alias_names = g_string_chunk_insert(listing->names, row->spec.alias_names);
     g_array_append_val(listing->rows, own);
 }
 
