@@ -140,12 +140,14 @@ imp_caches_write(const ImpDump *dump, guint table, const ImpMachine *machine, GS
 {
     g_autoptr(GPtrArray) rows = imp_dump_table(dump, table);
     g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
-    guint n_written = 0;
+    guint n_written = 0, kernel = MAX(machine->env.kernel, SLAB_KERNEL(5, 10));
 
     imp_notes_write(dump, "# ", text);
-    g_string_append_printf(text, "# Modelled as: --kernel %u.%u --cpus %u --page-size %uK\n",
-                           machine->env.kernel / 1000, machine->env.kernel % 1000, machine->env.n_possible_cpus,
-                           machine->env.page_size_bytes / 1024);
+    g_string_append_printf(text, "# Modelled as: --kernel %u.%u --cpus %u --page-size %uK\n", kernel / 1000,
+                           kernel % 1000, machine->env.n_possible_cpus, machine->env.page_size_bytes / 1024);
+    if (kernel != machine->env.kernel)
+        g_string_append_printf(text, "# (of %u.%u; the rules of 5.10 are the first that commands take)\n",
+                               machine->env.kernel / 1000, machine->env.kernel % 1000);
     if (machine->env.slub_min_order != 0 || machine->env.slub_max_order != 3)
         g_string_append_printf(text, "# and --slub-min-order %u --slub-max-order %u\n", machine->env.slub_min_order,
                                machine->env.slub_max_order);
