@@ -57,7 +57,7 @@ read_source(const char *root, const char *path, GString *refusals)
     ImpDump *dump = imp_read_path(whole, &error);
 
     if (dump == NULL)
-        g_string_append_printf(refusals, "%s gives no data: %s\n", path, error->message);
+        g_string_append_printf(refusals, "%s\n", error->message);
     return dump;
 }
 
@@ -84,7 +84,7 @@ imp_host_read(const char *root, ImpHost *ret_host, GError **error)
     host.slabinfo = read_source(root, "/proc/slabinfo", host.refusals);
     read_meminfo(root, &host);
     if (host.sysfs == NULL && host.slabinfo == NULL) {
-        g_set_error(error, SIM_ERROR, SIM_ERROR_IO, "%s", g_strchomp(host.refusals->str));
+        g_set_error(error, SIM_ERROR, SIM_ERROR_IO, "%s", g_strdelimit(g_strchomp(host.refusals->str), "\n", ';'));
         return FALSE;
     }
     *ret_host = host;

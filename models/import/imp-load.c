@@ -63,11 +63,11 @@ imp_load_rows(const ImpDump *dump, SlabListing *listing)
     return n_left_out;
 }
 
-/* "X.tsv" and "X.geom-before.tsv" have their machine in "X.env". */
+/* "X.tsv", "X.geom-before.tsv" and "X.caches" have their machine in "X.env". */
 static gboolean
 read_env_beside(SlabListing *listing, const char *path, GError **error)
 {
-    g_autofree char *base = g_strndup(path, strlen(path) - strlen(".tsv"));
+    g_autofree char *base = g_strndup(path, (gsize) (strrchr(path, '.') - path));
     g_autofree char *env_path = NULL, *text = NULL;
 
     if (g_str_has_suffix(base, ".geom-before"))
@@ -130,10 +130,11 @@ imp_load_listing(const SlabGeometryEnv *env, const char *path, char **ret_table,
         g_set_error_literal(error, SIM_ERROR, SIM_ERROR_IO, cause->message);
         return NULL;
     }
-    if (is_table)
-        is_read = read_env_beside(listing, path, error) && slab_listing_read_sysfs(listing, text, path, error);
+    if (text == NULL)
+        is_read = read_dump(listing, path, error);
     else
-        is_read = text != NULL ? read_caches(listing, text, path, error) : read_dump(listing, path, error);
+        is_read = read_env_beside(listing, path, error) &&
+                  (is_table ? slab_listing_read_sysfs : read_caches)(listing, text, path, error);
     if (is_read && listing->rows->len == 0) {
         g_set_error(error, SIM_ERROR, SIM_ERROR_PARSE, "%s: no caches in it", path);
         is_read = FALSE;

@@ -11,7 +11,7 @@
  * with the stride alone as slabinfo has it. Returns how many show neither, which are left out. */
 guint imp_load_rows(const ImpDump *dump, SlabListing *listing);
 
-/* Reads a file by its suffix: .tsv (with the .env beside it, when there is one), .caches, else whatever
+/* Reads a file by its suffix: .tsv or .caches (with the .env beside it, when there is one), else whatever
  * imp_read_path() knows. `env` is what nothing else says of the machine. `ret_table` (may be NULL) gets the text of a
  * .tsv, for columns that a listing does not keep, else NULL; the caller frees. A number of a damaged row would be
  * compared with: unlike import, this refuses a text of which any row cannot be read. SIM_ERROR_IO, SIM_ERROR_PARSE

@@ -266,3 +266,34 @@ slab_spec_parse_caches(const char *text, const char *path, GStringChunk *names, 
     g_array_append_vals(specs, found->data, found->len);
     return TRUE;
 }
+
+static void
+write_number(GString *text, const char *key, gint number, gint absent)
+{
+    if (number != absent)
+        g_string_append_printf(text, "%s=%d\n", key, number);
+}
+
+void
+slab_spec_write(const SlabCacheSpec *spec, GString *text)
+{
+    /* The reader knows kmalloc caches by their names. */
+    guint flags = spec->flags & ~(guint) SLAB_KMALLOC;
+    g_autofree char *names = slab_flags_to_text(flags);
+
+    g_string_append_printf(text, "\n[%s]\nobject_size=%u\n", spec->name, spec->object_size_bytes);
+    if (spec->alias_names != NULL && spec->alias_names[0] != '\0')
+        g_string_append_printf(text, "names=%s\n", spec->alias_names);
+    write_number(text, "align", (gint) spec->align_bytes, 0);
+    if (flags != 0)
+        g_string_append_printf(text, "flags=%s\n", names);
+    if (spec->has_ctor)
+        g_string_append(text, "ctor=true\n");
+    write_number(text, "usersize", (gint) spec->usersize_bytes, 0);
+    write_number(text, "freeptr_offset", spec->freeptr_offset, -1);
+    write_number(text, "sheaf_capacity", spec->args_sheaf_capacity, 0);
+    write_number(text, "order", spec->order_override, -1);
+    write_number(text, "cpu_partial", spec->cpu_partial_override, -1);
+    write_number(text, "cpu_partial_slabs", spec->cpu_partial_slabs_override, -1);
+    write_number(text, "min_partial", spec->min_partial_override, -1);
+}

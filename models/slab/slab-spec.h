@@ -26,4 +26,7 @@ gboolean slab_spec_parse(const char *text, GStringChunk *names, SlabCacheSpec *r
  * line. Duplicate groups and keys, unknown keys and a group without object_size are errors. */
 gboolean slab_spec_parse_caches(const char *text, const char *path, GStringChunk *names, GArray *specs, GError **error);
 
+/* Appends the group of a cache, with what is not a default. slab_spec_parse_caches() reads it back. */
+void slab_spec_write(const SlabCacheSpec *spec, GString *text);
+
 #endif

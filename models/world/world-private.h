@@ -69,6 +69,11 @@ gboolean world_add_layer(const SimConfig *config, SimLayer *layer, GError **erro
 /* world-memcg.c: after the caches and before the workload; the world has world->memcg then, if anything asks for it. */
 gboolean world_add_memcg(World *world, GError **error);
 
+/* world.c: world_run() with an observer, NULL for none; the world is kept for who looks at what is left. NULL on
+ * failure. */
+World *world_run_keeping(const SimRunInput *input, SimRecord *record, const SlubObserver *observer, GError **error);
+void world_free(World *world);
+
 /* world-observe.c */
 WorldRun *world_run_new(World *world, const Workload *workload, SimTime sample_interval);
 void world_run_free(WorldRun *run);
