@@ -4,6 +4,7 @@
 #include "sim-cli.h"
 #include "sim-gsl.h"
 #include "slab-cmd.h"
+#include "trace-cmd.h"
 #include "world.h"
 
 int
@@ -14,6 +15,7 @@ main(int argc, char **argv)
         {"geometry", "sizes, orders and limits of caches by the kernel's rules", slab_cmd_geometry},
         {"explain", "each decision behind one cache's geometry", slab_cmd_explain},
         {"replay", "a recorded kmem trace through the allocator", replay_cmd},
+        {"trace", "a simulated run as a kmem trace, which replay reads back", trace_cmd},
         {"import", "a cache set from what a real machine printed", import_cmd_import},
         {"inspect", "where the slab memory of a real machine is, and what could free it", import_cmd_inspect},
         {NULL},

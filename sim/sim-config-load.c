@@ -2,6 +2,7 @@
 #include "sim-config-load.h"
 
 #include "sim-hint.h"
+#include "sim-layer.h"
 #include "sim-schema.h"
 #include "sim-table.h"
 
@@ -171,13 +172,13 @@ layer_setting(const SimLoader *loader, const GPtrArray *overrides)
 
 /* Folders in which layer files are looked for, in this order; NULL-terminated. */
 static char **
-layer_folders(const SimLoader *loader)
+layer_folders(const SimLoader *loader, const char *dir)
 {
     const SimDocument *scenario = loader->chain->pdata[loader->chain->len - 1];
     const char *shipped = sim_schema_scenarios_dir(loader->schema);
     char **folders = g_new0(char *, 3);
-    folders[0] = path_beside(scenario->ini->path, loader->schema->layer_dir);
-    g_autofree char *second = shipped != NULL ? g_build_filename(shipped, loader->schema->layer_dir, NULL) : NULL;
+    folders[0] = path_beside(scenario->ini->path, dir);
+    g_autofree char *second = shipped != NULL ? g_build_filename(shipped, dir, NULL) : NULL;
     if (second != NULL && !is_same_file(folders[0], second))
         folders[1] = g_steal_pointer(&second);
     return folders;
@@ -190,9 +191,9 @@ compare_texts(gconstpointer a, gconstpointer b)
 }
 
 static gboolean
-fail_no_layer(const SimLoader *loader, char **folders, const SimSetting *setting, GError **error)
+fail_no_layer(char **folders, const char *plain_suffix, const SimSetting *setting, GError **error)
 {
-    g_autofree char *suffix = g_strconcat(".", loader->schema->layer_suffix, NULL);
+    g_autofree char *suffix = g_strconcat(".", plain_suffix, NULL);
     g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
     for (char **folder = folders; *folder != NULL; folder++) {
         g_autoptr(GDir) dir = g_dir_open(*folder, 0, NULL);
@@ -224,7 +225,7 @@ find_layer(SimLoader *loader, const GPtrArray *overrides, const SimDocument **re
     if (*name == '\0' || *name == '.' || strchr(name, '/') != NULL)
         return sim_setting_error(setting, error, SIM_ERROR_PARSE, "not a name (allowed: the name of a .%s file)",
                                  loader->schema->layer_suffix);
-    g_auto(GStrv) folders = layer_folders(loader);
+    g_auto(GStrv) folders = layer_folders(loader, loader->schema->layer_dir);
     for (char **folder = folders; *folder != NULL; folder++) {
         g_autofree char *path = g_strdup_printf("%s/%s.%s", *folder, name, loader->schema->layer_suffix);
         SimDocument *layer = g_hash_table_lookup(loader->layers, path);
@@ -239,7 +240,7 @@ find_layer(SimLoader *loader, const GPtrArray *overrides, const SimDocument **re
         *ret_layer = layer;
         return TRUE;
     }
-    return fail_no_layer(loader, folders, setting, error);
+    return fail_no_layer(folders, loader->schema->layer_suffix, setting, error);
 }
 
 static void
@@ -262,24 +263,103 @@ put_all(SimConfig *config, const GPtrArray *settings, GError **error)
     return TRUE;
 }
 
+struct _SimLayer {
+    const SimLoader *loader;
+    GPtrArray *settings; /* SimSetting */
+};
+
+char *
+sim_layer_find_file(const SimLayer *layer, const SimConfig *config, const char *group, const char *key,
+                    const char *dir, const char *suffix, GError **error)
+{
+    const SimSetting *setting = sim_config_setting(config, group, key);
+    const char *name = setting->value.text;
+    g_autofree char *dotted = g_strconcat(".", suffix, NULL);
+    if (strchr(name, '/') != NULL || g_str_has_suffix(name, dotted))
+        return path_beside(setting->place, name);
+    g_auto(GStrv) folders = layer_folders(layer->loader, dir);
+    for (char **folder = folders; *folder != NULL; folder++) {
+        g_autofree char *path = g_strdup_printf("%s/%s%s", *folder, name, dotted);
+        if (g_file_test(path, G_FILE_TEST_EXISTS))
+            return g_steal_pointer(&path);
+    }
+    fail_no_layer(folders, suffix, setting, error);
+    return NULL;
+}
+
+gboolean
+sim_layer_put(SimLayer *layer, const char *group, const char *key, const char *written, const char *place,
+              GError **error)
+{
+    const SimKeySpec *spec = sim_schema_find(layer->loader->rows, group, key, error);
+    g_autofree char *label = g_strdup_printf("[%s] %s", group, key);
+    SimSetting *setting = spec == NULL ? NULL : sim_setting_new(spec, group, written, place, label, place, error);
+    if (setting != NULL)
+        g_ptr_array_add(layer->settings, setting);
+    return setting != NULL;
+}
+
+/* Whether a layer below, or the scenario itself, has the group that `setting` is of. */
+static gboolean
+is_declared(const SimConfig *config, const SimSetting *setting)
+{
+    const char *const *names = sim_schema_group_is_family(setting->spec->group)
+                                   ? sim_config_instances(config, setting->spec->group)
+                                   : NULL;
+    return names == NULL || g_strv_contains(names, sim_schema_instance_name(setting->group));
+}
+
+/* With `extra` NULL it is not known yet what the program adds: overrides of groups that only it may declare are left
+ * out, and counted. */
+static SimConfig *
+build(SimLoader *loader, const SimDocument *layer, const GPtrArray *extra, const GPtrArray *overrides,
+      guint *ret_n_left_out, GError **error)
+{
+    g_autoptr(SimConfig) config = sim_config_new(loader->rows);
+    const SimDocument *scenario = loader->chain->pdata[loader->chain->len - 1];
+    guint n_left_out = 0;
+    if (layer != NULL) {
+        add_instances(config, layer);
+        if (!put_all(config, layer->settings, error))
+            return NULL;
+    }
+    for (guint i = 0; extra != NULL && i < extra->len; i++) {
+        SimSetting *setting = extra->pdata[i];
+        if (!is_declared(config, setting))
+            sim_config_add_instance(config, setting->group, setting->place);
+        if (!sim_config_put(config, setting, error))
+            return NULL;
+    }
+    for (guint i = 0; i < loader->chain->len; i++) {
+        add_instances(config, loader->chain->pdata[i]);
+        if (!put_all(config, ((const SimDocument *) loader->chain->pdata[i])->settings, error))
+            return NULL;
+    }
+    for (guint i = 0; i < overrides->len; i++) {
+        if (extra == NULL && !is_declared(config, overrides->pdata[i]))
+            n_left_out++;
+        else if (!sim_config_put(config, overrides->pdata[i], error))
+            return NULL;
+    }
+    if (!sim_config_check_complete(config, scenario->ini->path, error))
+        return NULL;
+    *ret_n_left_out = n_left_out;
+    return g_steal_pointer(&config);
+}
+
 SimConfig *
 sim_loader_resolve(SimLoader *loader, const GPtrArray *overrides, GError **error)
 {
+    g_autoptr(GPtrArray) extra = g_ptr_array_new_with_free_func((GDestroyNotify) sim_setting_unref);
+    SimLayer own = {.loader = loader, .settings = extra};
     const SimDocument *layer;
+    guint n_left_out;
     if (!find_layer(loader, overrides, &layer, error))
         return NULL;
-    g_autoptr(SimConfig) config = sim_config_new(loader->rows);
-    g_autoptr(GPtrArray) documents = g_ptr_array_new();
-    if (layer != NULL)
-        g_ptr_array_add(documents, (gpointer) layer);
-    g_ptr_array_extend(documents, loader->chain, NULL, NULL);
-    for (guint i = 0; i < documents->len; i++) {
-        add_instances(config, documents->pdata[i]);
-        if (!put_all(config, ((const SimDocument *) documents->pdata[i])->settings, error))
-            return NULL;
-    }
-    const SimDocument *scenario = loader->chain->pdata[loader->chain->len - 1];
-    if (!put_all(config, overrides, error) || !sim_config_check_complete(config, scenario->ini->path, error))
+    g_autoptr(SimConfig) config = build(loader, layer, NULL, overrides, &n_left_out, error);
+    if (config == NULL ||
+        (loader->schema->add_layer != NULL && !loader->schema->add_layer(config, &own, error)))
         return NULL;
-    return g_steal_pointer(&config);
+    return extra->len + n_left_out > 0 ? build(loader, layer, extra, overrides, &n_left_out, error)
+                                       : g_steal_pointer(&config);
 }

@@ -34,6 +34,9 @@ typedef struct
     const char *help;      /* one sentence */
 } SimKeySpec;
 
+typedef struct _SimConfig SimConfig;
+typedef struct _SimLayer SimLayer;
+
 /* A list of tables, NULL-terminated; each table ends with a row whose group is NULL. */
 typedef struct
 {
@@ -41,9 +44,10 @@ typedef struct
     /* `layer_key` ("machine.profile") names a file LAYER_DIR/VALUE.LAYER_SUFFIX that is read below the scenario. */
     const char *layer_key, *layer_dir, *layer_suffix;
     const char *scenarios_dir; /* where LAYER_DIR is looked for after the scenario's own folder; may be NULL */
+    /* What the program itself puts below a scenario, above the layer file, for a point whose other keys are in force:
+     * sim-layer.h. NULL for nothing. */
+    gboolean (*add_layer)(const SimConfig *config, SimLayer *layer, GError **error);
 } SimSchema;
-
-typedef struct _SimConfig SimConfig;
 
 /* Fully resolved configuration of one point: every key of the schema has a value and an origin. Immutable.
  * Getters take names the schema has (a programmer's error otherwise) and never fail. */

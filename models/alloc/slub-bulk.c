@@ -27,14 +27,9 @@ slub_cpu_slab_take_bulk(SlubCache *cache, MachCpu *cpu, guint n, SlabId *ret_obj
     }
 }
 
-/* kmem_cache_alloc_bulk() */
 void
-slub_alloc_bulk(SlubCache *cache, MachCpu *cpu, guint n, SlabId *ret_objects)
+slub_alloc_bulk_inside(SlubCache *cache, MachCpu *cpu, guint n, SlabId *ret_objects)
 {
-    SlubLatencyMark mark;
-
-    slub_latency_begin(cache, cpu, &mark);
-    mach_spend(cpu, cpu->machine->costs.alloc_fast);
     cache->cpu[cpu->id].n_objects += n;
     if (cache->sheaves) {
         slub_sheaf_alloc_bulk(cache, cpu, n, ret_objects);
@@ -43,6 +38,17 @@ slub_alloc_bulk(SlubCache *cache, MachCpu *cpu, guint n, SlabId *ret_objects)
         if (!cache->below->has_cpu_slab)
             slub_count_n(cache, cpu, SLAB_STAT_ALLOC_SLOWPATH, n);
     }
+}
+
+/* kmem_cache_alloc_bulk() */
+void
+slub_alloc_bulk(SlubCache *cache, MachCpu *cpu, guint n, SlabId *ret_objects)
+{
+    SlubLatencyMark mark;
+
+    slub_latency_begin(cache, cpu, &mark);
+    mach_spend(cpu, cpu->machine->costs.alloc_fast);
+    slub_alloc_bulk_inside(cache, cpu, n, ret_objects);
     slub_latency_end_bulk(cache, cpu, &mark, SLUB_PATH_BULK_ALLOC);
 }
 

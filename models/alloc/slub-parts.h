@@ -170,6 +170,9 @@ guint slub_get_freelist(SlubCache *cache, MachCpu *cpu);
 void slub_cpu_slab_take_bulk(SlubCache *cache, MachCpu *cpu, guint n, SlabId *ret_objects);
 void slub_give_bulk(SlubCache *cache, MachCpu *cpu, guint n, SlabId *objects);
 
+/* kmem_cache_alloc_bulk() behind its entry. */
+void slub_alloc_bulk_inside(SlubCache *cache, MachCpu *cpu, guint n, SlabId *ret_objects);
+
 /* __slab_free() without its counter: from 6.8 on, of caches without debug flags; without a cpu slab, of all. */
 void slub_free_to_slab(SlubCache *cache, MachCpu *cpu, SlabId id, guint n_objects);
 void slub_direct_free_to_slab(SlubCache *cache, MachCpu *cpu, SlabId id, guint n_objects);

@@ -241,14 +241,14 @@ slub_free_rcu(SlubCache *cache, MachCpu *cpu, SlabId object)
     }
     /* Since 7.0 the attempt is made for caches without sheaves too. */
     if (is_tried && cache->system->kernel >= SLAB_KERNEL(7, 0))
-        slub_count(cache, cpu, SLAB_STAT_FREE_RCU_SHEAF_FAIL);
+        slub_count(cache->system->cache[cache->index], cpu, SLAB_STAT_FREE_RCU_SHEAF_FAIL);
     mach_call_rcu(cpu, cache->system->rcu_object_kind, object, cache->index);
 }
 
 void
 slub_sheaf_rcu_object(MachCpu *cpu, guint32 object, guint32 index, void *system)
 {
-    slub_free(((SlubSystem *) system)->cache[index], cpu, object);
+    slub_free(((SlubSystem *) system)->front[index], cpu, object);
 }
 
 static SlubSheaf *

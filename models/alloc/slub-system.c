@@ -2,6 +2,7 @@
 #include "slub-inspect.h"
 #include "slub-latency.h"
 #include "slub-sheaf-parts.h"
+#include "slub-trace.h"
 
 #include <string.h>
 
@@ -104,8 +105,12 @@ slub_system_free(SlubSystem *system)
 {
     if (!system)
         return;
-    for (guint i = 0; i < system->n_caches; i++)
+    for (guint i = 0; i < system->n_caches; i++) {
+        if (system->front[i])
+            slub_trace_free(system->front[i]);
         cache_free(system->cache[i]);
+    }
+    g_free(system->front);
     g_free(system->cache);
     slab_arena_clear(&system->arena);
     page_allocator_free(system->pages);
@@ -156,7 +161,14 @@ slub_cache_new(SlubSystem *system, const char *name, const SlabGeometry *geometr
     if (geometry->sheaf_capacity)
         slub_sheaves_new(cache);
     system->cache = g_renew(SlubCache *, system->cache, system->n_caches + 1);
+    system->front = g_renew(SlubCache *, system->front, system->n_caches + 1);
+    system->front[system->n_caches] = cache;
     system->cache[system->n_caches++] = cache;
+    if (system->observer) {
+        system->front[cache->index] = slub_trace_new(cache, error);
+        if (!system->front[cache->index])
+            return NULL; /* the system frees it */
+    }
     return cache;
 }
 

@@ -60,6 +60,8 @@ struct _SlubCache {
     double fallback_chance;    /* that a new slab gets the fallback order */
 };
 
+typedef struct _SlubObserver SlubObserver;
+
 struct _SlubSystem {
     Machine *machine;
     PageAllocator *pages;
@@ -71,6 +73,7 @@ struct _SlubSystem {
     guint rcu_sheaf_kind, rcu_flush_kind, rcu_object_kind; /* RCU callbacks */
     guint remote_node_defrag_ratio; /* times 10, as the kernel stores it; 1000 = skip with probability 23/1024 */
     SlubCache **cache;              /* [n_caches] */
+    SlubCache **front;              /* [n_caches], what callers use: the cache itself, or one that traces it */
     guint n_caches;
     /* Tests put known answers here; NULL = the CPU's own stream. */
     guint32 (*draw)(void *data, guint32 n); /* uniform in 0 .. n-1 */
@@ -79,6 +82,7 @@ struct _SlubSystem {
     void (*on_new_slab)(SlubCache *cache, MachCpu *cpu, SlabId slab, void *data);
     void (*on_discard)(SlubCache *cache, MachCpu *cpu, SlabId slab, void *data);
     void *slab_data;
+    const SlubObserver *observer; /* of all operations on caches made from now on: slub-trace.h; NULL = nobody */
 };
 
 /* The generation of a release, NULL when it is not modelled. */
@@ -93,7 +97,8 @@ void slub_system_free(SlubSystem *system);
 void slub_system_set_layers(SlubSystem *system, const SlubLayers *layers);
 
 /* The cache has sheaves if geometry->sheaf_capacity is above 0, which that of a debug cache never is. A debug cache has
- * a cpu partial list only under SLUB_DEBUG_CPU_PARTIAL, with the limits in `geometry`. The system owns the cache. */
+ * a cpu partial list only under SLUB_DEBUG_CPU_PARTIAL, with the limits in `geometry`. The system owns the cache; who
+ * uses it takes system->front of the same index when there may be an observer. SIM_ERROR_MODEL: it cannot be observed. */
 SlubCache *slub_cache_new(SlubSystem *system, const char *name, const SlabGeometry *geometry, double fallback_chance,
                           gboolean with_histogram, GError **error);
 

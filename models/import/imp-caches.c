@@ -74,37 +74,6 @@ imp_caches_spec(const ImpMachine *machine, const ImpRow *row, SlabCacheSpec *ret
     return TRUE;
 }
 
-static void
-write_number(GString *text, const char *key, gint number, gint absent)
-{
-    if (number != absent)
-        g_string_append_printf(text, "%s=%d\n", key, number);
-}
-
-static void
-write_spec(GString *text, const ImpRow *row, const SlabCacheSpec *spec)
-{
-    /* The reader knows kmalloc caches by their names. */
-    guint flags = spec->flags & ~(guint) SLAB_KMALLOC;
-    g_autofree char *flag_names = slab_flags_to_text(flags);
-
-    g_string_append_c(text, '\n');
-    if (row->alias_names != NULL)
-        g_string_append_printf(text, "# also: %s\n", row->alias_names);
-    g_string_append_printf(text, "[%s]\nobject_size=%u\n", spec->name, spec->object_size_bytes);
-    write_number(text, "align", (gint) spec->align_bytes, 0);
-    if (flags != 0)
-        g_string_append_printf(text, "flags=%s\n", flag_names);
-    if (spec->has_ctor)
-        g_string_append(text, "ctor=true\n");
-    write_number(text, "usersize", (gint) spec->usersize_bytes, 0);
-    write_number(text, "freeptr_offset", spec->freeptr_offset, -1);
-    write_number(text, "sheaf_capacity", spec->args_sheaf_capacity, 0);
-    write_number(text, "order", spec->order_override, -1);
-    write_number(text, "cpu_partial", spec->cpu_partial_override, -1);
-    write_number(text, "min_partial", spec->min_partial_override, -1);
-}
-
 void
 imp_notes_write(const ImpDump *dump, const char *prefix, GString *text)
 {
@@ -140,12 +109,14 @@ imp_caches_write(const ImpDump *dump, guint table, const ImpMachine *machine, GS
 {
     g_autoptr(GPtrArray) rows = imp_dump_table(dump, table);
     g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
-    guint n_written = 0;
+    guint n_written = 0, kernel = MAX(machine->env.kernel, SLAB_KERNEL(5, 10));
 
     imp_notes_write(dump, "# ", text);
-    g_string_append_printf(text, "# Modelled as: --kernel %u.%u --cpus %u --page-size %uK\n",
-                           machine->env.kernel / 1000, machine->env.kernel % 1000, machine->env.n_possible_cpus,
-                           machine->env.page_size_bytes / 1024);
+    g_string_append_printf(text, "# Modelled as: --kernel %u.%u --cpus %u --page-size %uK\n", kernel / 1000,
+                           kernel % 1000, machine->env.n_possible_cpus, machine->env.page_size_bytes / 1024);
+    if (kernel != machine->env.kernel)
+        g_string_append_printf(text, "# (of %u.%u; the rules of 5.10 are the first that commands take)\n",
+                               machine->env.kernel / 1000, machine->env.kernel % 1000);
     if (machine->env.slub_min_order != 0 || machine->env.slub_max_order != 3)
         g_string_append_printf(text, "# and --slub-min-order %u --slub-max-order %u\n", machine->env.slub_min_order,
                                machine->env.slub_max_order);
@@ -155,7 +126,8 @@ imp_caches_write(const ImpDump *dump, guint table, const ImpMachine *machine, GS
 
         if (!imp_caches_spec(machine, row, &spec) || !g_hash_table_add(seen, (gpointer) row->name))
             continue;
-        write_spec(text, row, &spec);
+        spec.alias_names = row->alias_names;
+        slab_spec_write(&spec, text);
         n_written++;
     }
     return n_written;

@@ -121,7 +121,7 @@ static void
 read_crash(const ImpText *text, ImpDump *dump)
 {
     Part part = PART_NONE;
-    guint n_skipped = 0;
+    guint n_skipped = 0, n_complaints = 0;
 
     for (guint i = 0; i < imp_text_n_lines(text); i++) {
         const ImpLine *line = imp_text_line(text, i);
@@ -130,6 +130,9 @@ read_crash(const ImpText *text, ImpDump *dump)
 
         imp_words_split(start, &words);
         n_skipped += strstr(start, "...skipped") != NULL;
+        n_complaints += g_str_has_prefix(start, "kmem: ");
+        if (strstr(start, "[INVALID") != NULL)
+            imp_dump_bad_row(dump, line, "crash could not read this cache");
         if (begins_part(start, &part))
             continue;
         if (is_row(start, &words)) {
@@ -138,7 +141,10 @@ read_crash(const ImpText *text, ImpDump *dump)
         } else if (dump->rows->len > 0)
             take_slab(&g_array_index(dump->rows, ImpRow, dump->rows->len - 1), part, &words);
     }
-    if (imp_dump_has_note(dump, "skipped") || n_skipped > 0)
+    if (n_complaints > 0)
+        imp_dump_note(dump, IMP_NOTE_CONFLICT, "%u complaints of crash about what it read: its counts may be wrong",
+                      n_complaints);
+    if (n_skipped > 0)
         imp_dump_note(dump, IMP_NOTE_DAMAGE, "%u places where slabs were skipped: the lists are not whole", n_skipped);
 }
 

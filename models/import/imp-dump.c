@@ -42,6 +42,7 @@ imp_dump_free(ImpDump *dump)
     if (dump == NULL)
         return;
     g_free(dump->why);
+    g_free(dump->fault);
     g_string_chunk_free(dump->names);
     g_array_unref(dump->rows);
     g_ptr_array_unref(dump->tables);
@@ -132,14 +133,25 @@ is_credible(const ImpRow *row)
     return bytes <= largest_bytes && (bytes >= 0 || row->slabs < 0 || imp_row_slab_bytes(row, 65536) < 0);
 }
 
+static void
+count_bad_row(ImpDump *dump, guint line, const char *why)
+{
+    dump->n_bad_rows++;
+    if (dump->fault == NULL)
+        dump->fault = g_strdup_printf("%u: %s", line, why);
+}
+
 gboolean
 imp_dump_add(ImpDump *dump, ImpRow *row)
 {
     if (dump->rows->len >= IMP_MAX_ROWS || !is_credible(row)) {
         if (dump->rows->len >= IMP_MAX_ROWS)
             dump->n_dropped_rows++;
-        else if (dump->n_bad_rows++ < MAX_NAMED_BAD_ROWS)
-            imp_dump_note(dump, IMP_NOTE_DAMAGE, "%s: numbers beyond any machine, left out", row->name);
+        else {
+            count_bad_row(dump, row->line, "numbers beyond any machine");
+            if (dump->n_bad_rows <= MAX_NAMED_BAD_ROWS)
+                imp_dump_note(dump, IMP_NOTE_DAMAGE, "%s: numbers beyond any machine, left out", row->name);
+        }
         g_clear_pointer(&row->stats, g_free);
         return FALSE;
     }
@@ -168,7 +180,8 @@ imp_dump_begin_table(ImpDump *dump, const char *title)
 void
 imp_dump_bad_row(ImpDump *dump, const ImpLine *line, const char *why)
 {
-    if (dump->n_bad_rows++ < MAX_NAMED_BAD_ROWS) {
+    count_bad_row(dump, line->number, why);
+    if (dump->n_bad_rows <= MAX_NAMED_BAD_ROWS) {
         g_autofree char *start = g_strndup(line->text, 40);
 
         imp_dump_note(dump, IMP_NOTE_DAMAGE, "line %u not read, %s: \"%s%s\"", line->number, why, g_strchug(start),

@@ -70,6 +70,7 @@ typedef struct {
     GArray *rows;      /* ImpRow */
     GPtrArray *tables; /* char *: titles of the tables, at least one */
     GArray *notes;     /* ImpNote */
+    char *fault;       /* of the first row that could not be read: "LINE: why", NULL = all could */
     gint64 mem_total_kb, slab_kb, reclaimable_kb, unreclaimable_kb;
     guint n_refused, n_bad_rows, n_dropped_rows, n_dropped_notes;
     guint n_listed_cpus, n_listed_nodes; /* highest C and N of the lists, plus one; 0 = none */
@@ -90,7 +91,7 @@ gboolean imp_dump_add(ImpDump *dump, ImpRow *row);
 /* Begins a table, or renames the last one while it is empty. The rows of further tables go to the last of
  * IMP_MAX_TABLES. */
 void imp_dump_begin_table(ImpDump *dump, const char *title);
-/* The first few rows that could not be read are named with their line, all are counted. */
+/* The first few rows that could not be read are named with their line, all are counted; `why` of the first is kept. */
 void imp_dump_bad_row(ImpDump *dump, const ImpLine *line, const char *why);
 /* After IMP_MAX_NOTES they are only counted. */
 void imp_dump_note(ImpDump *dump, ImpNoteKind kind, const char *format, ...) G_GNUC_PRINTF(3, 4);

@@ -8,6 +8,7 @@
 typedef struct {
     const char *title; /* "/proc/slabinfo" */
     ImpShows shows;
+    gboolean needs_header;              /* its rows alone could be anything */
     const char *row_form, *header_form; /* what is recognised, for people */
     const char *unknown;                /* what it never shows, as a list */
     gboolean (*is_header)(const char *line);

@@ -57,18 +57,20 @@ read_source(const char *root, const char *path, GString *refusals)
     ImpDump *dump = imp_read_path(whole, &error);
 
     if (dump == NULL)
-        g_string_append_printf(refusals, "%s gives no data: %s\n", path, error->message);
+        g_string_append_printf(refusals, "%s\n", error->message);
     return dump;
 }
 
 static void
-read_meminfo(const char *root, ImpDump *dump)
+read_meminfo(const char *root, ImpHost *host)
 {
     g_autofree char *path = g_strconcat(root, "/proc/meminfo", NULL);
     g_autoptr(ImpText) text = imp_text_load(path, NULL);
 
-    if (text != NULL && dump != NULL)
-        imp_read_meminfo(text, dump);
+    if (text != NULL && host->sysfs != NULL)
+        imp_read_meminfo(text, host->sysfs);
+    if (text != NULL && host->slabinfo != NULL)
+        imp_read_meminfo(text, host->slabinfo);
 }
 
 gboolean
@@ -80,10 +82,9 @@ imp_host_read(const char *root, ImpHost *ret_host, GError **error)
         return FALSE;
     host.sysfs = read_source(root, "/sys/kernel/slab", host.refusals);
     host.slabinfo = read_source(root, "/proc/slabinfo", host.refusals);
-    read_meminfo(root, host.sysfs);
-    read_meminfo(root, host.slabinfo);
+    read_meminfo(root, &host);
     if (host.sysfs == NULL && host.slabinfo == NULL) {
-        g_set_error(error, SIM_ERROR, SIM_ERROR_IO, "%s", g_strchomp(host.refusals->str));
+        g_set_error(error, SIM_ERROR, SIM_ERROR_IO, "%s", g_strdelimit(g_strchomp(host.refusals->str), "\n", ';'));
         return FALSE;
     }
     *ret_host = host;

@@ -17,8 +17,23 @@ typedef struct {
     const char *value;
 } Entry;
 
+/* "file:value" of grep; scripts also print "file=value" and "file value", where it must be a number. */
+static gboolean
+begins_value(const char *after)
+{
+    return *after == ':' || ((*after == '=' || *after == ' ' || *after == '\t') &&
+                             g_ascii_isdigit(after[1 + strspn(after + 1, "= \t")]));
+}
+
+/* grep -n: all files have one line. */
+static const char *
+without_line_number(const char *value)
+{
+    return g_str_has_prefix(value, "1:") ? value + 2 : value;
+}
+
 /* The folder may hold colons and the value slashes: the first known file name that starts the line or follows a slash
- * and ends with a colon (or with the line, for `is_bare`) decides. */
+ * and ends before a value (or with the line, for `is_bare`) decides. */
 static gboolean
 find_entry(const char *line, gboolean is_bare, Entry *ret_entry)
 {
@@ -28,7 +43,7 @@ find_entry(const char *line, gboolean is_bare, Entry *ret_entry)
         gsize length = strspn(start, "abcdefghijklmnopqrstuvwxyz_");
         gint key = length > 0 ? imp_sysfs_find(start, length) : IMP_SYSFS_NO_KEY;
 
-        if (key != IMP_SYSFS_NO_KEY && (start[length] == ':' || (is_bare && start[length] == '\0'))) {
+        if (key != IMP_SYSFS_NO_KEY && (is_bare ? start[length] == '\0' : begins_value(start + length))) {
             const char *end = start - 1, *folder = end;
 
             while (start > line && folder > line && folder[-1] != '/')
@@ -37,7 +52,7 @@ find_entry(const char *line, gboolean is_bare, Entry *ret_entry)
                 .folder = start > line ? folder : NULL,
                 .folder_length = start > line ? (gsize) (end - folder) : 0,
                 .key = key,
-                .value = start[length] == ':' ? start + length + 1 : NULL,
+                .value = is_bare ? NULL : without_line_number(start + length + 1),
             };
             return start == line || end > folder;
         }
@@ -170,6 +185,16 @@ finish_listing(Reader *reader)
         imp_dump_note(dump, IMP_NOTE_UNKNOWN, "the name of the cache: the listing has no folder names");
 }
 
+/* "C3=400 C4=400": a list that mail wrapped. */
+static gboolean
+is_rest_of_list(const char *line)
+{
+    const char *start = line + strspn(line, " \t");
+    gsize digits = *start == 'C' || *start == 'N' ? strspn(start + 1, "0123456789") : 0;
+
+    return digits > 0 && start[1 + digits] == '=' && g_ascii_isdigit(start[2 + digits]);
+}
+
 static void
 read_listing(const ImpText *text, ImpDump *dump)
 {
@@ -191,8 +216,13 @@ read_listing(const ImpText *text, ImpDump *dump)
         } else if (heading != NULL && find_entry(heading, TRUE, &entry)) {
             take_entry(&reader, &entry, start, line);
             g_clear_pointer(&heading, g_free);
-        } else if (find_entry(start, FALSE, &entry))
-            take_entry(&reader, &entry, entry.value, line);
+        } else if (find_entry(start, FALSE, &entry)) {
+            g_autoptr(GString) value = g_string_new(entry.value);
+
+            while (i + 1 < imp_text_n_lines(text) && is_rest_of_list(imp_text_line(text, i + 1)->text))
+                g_string_append_printf(value, " %s", imp_text_line(text, ++i)->text);
+            take_entry(&reader, &entry, value->str, line);
+        }
     }
     finish_listing(&reader);
 }

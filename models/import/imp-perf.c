@@ -8,7 +8,8 @@
 static gboolean
 is_header(const char *line)
 {
-    return strstr(line, "Total_alloc/Per") != NULL || strstr(line, "SUMMARY (SLAB allocator)") != NULL;
+    return strstr(line, "Total_alloc/Per") != NULL || strstr(line, "SUMMARY (SLAB allocator)") != NULL ||
+           strstr(line, "SUMMARY (page allocator)") != NULL;
 }
 
 /* "62976/192" */

@@ -50,6 +50,9 @@ sniff(const ImpText *text, ImpDump *dump)
     gsize best = 0;
 
     gather_evidence(text, evidence);
+    for (gsize f = 0; f < G_N_ELEMENTS(formats); f++)
+        if (formats[f]->needs_header && evidence[f].n_headers == 0)
+            evidence[f].n_rows = 0;
     for (gsize f = 1; f < G_N_ELEMENTS(formats); f++)
         if (evidence_weight(&evidence[f]) > evidence_weight(&evidence[best]))
             best = f;
@@ -69,13 +72,20 @@ sniff(const ImpText *text, ImpDump *dump)
     return formats[best];
 }
 
+static gboolean
+is_of_whole_text(guint damage)
+{
+    return damage == IMP_DAMAGE_NO_END || damage == IMP_DAMAGE_CUT_TEXT || damage == IMP_DAMAGE_NUMBERED ||
+           damage == IMP_DAMAGE_UTF16;
+}
+
 static void
 note_damage(const ImpText *text, ImpDump *dump)
 {
     for (guint damage = 0; damage < IMP_N_DAMAGES; damage++) {
         guint n = imp_text_damage(text, damage);
 
-        if (n == 1 && (damage == IMP_DAMAGE_NO_END || damage == IMP_DAMAGE_CUT_TEXT))
+        if (n == 1 && is_of_whole_text(damage))
             imp_dump_note(dump, IMP_NOTE_DAMAGE, "%s", imp_damage_name(damage));
         else if (n > 0)
             imp_dump_note(dump, IMP_NOTE_DAMAGE, "%u %s", n, imp_damage_name(damage));
@@ -94,7 +104,9 @@ number_behind(const char *line, const char *word)
         if ((at > line && g_ascii_isalnum(at[-1])) || (*after != ':' && *after != ' '))
             continue;
         after += strspn(after, ": \t");
-        number = (ImpWord){.text = after, .length = strcspn(after, " \t,);")};
+        number = (ImpWord){.text = after, .length = strcspn(after, " \t);")};
+        if (number.length > 0 && after[number.length - 1] == ',')
+            number.length--;
         if (imp_word_number(&number, &value))
             return value;
     }
@@ -130,10 +142,38 @@ check_rows(const ImpDump *dump, const char *path, GError **error)
             error, SIM_ERROR, SIM_ERROR_PARSE,
             "%s: no data: all %u files were refused to whoever made this listing of %s; it must be made as root", path,
             dump->n_refused, dump->format);
+    else if (dump->fault != NULL)
+        g_set_error(error, SIM_ERROR, SIM_ERROR_PARSE, "%s:%s; no row of this text, which looks like %s, could be read",
+                    path, dump->fault, dump->format);
     else
         g_set_error(error, SIM_ERROR, SIM_ERROR_PARSE, "%s: no data: looks like %s (%s), but no row could be read",
                     path, dump->format, dump->why);
     return FALSE;
+}
+
+/* TRUE when it cannot tell: the text is neither empty nor a complaint about the file that was to be read. */
+static gboolean
+explain_no_data(const ImpText *text, const char *path, GError **error)
+{
+    gboolean is_empty = TRUE;
+
+    for (guint i = 0; i < imp_text_n_lines(text); i++) {
+        const ImpLine *line = imp_text_line(text, i);
+        const char *file = strstr(line->text, "/proc/slabinfo");
+
+        is_empty &= line->text[0] == '\0';
+        if (file != NULL && strchr(file, ':') != NULL) {
+            g_set_error(
+                error, SIM_ERROR, SIM_ERROR_PARSE,
+                "%s:%u: no data: a complaint about /proc/slabinfo instead of its text; mostly it must be read as "
+                "root",
+                path, line->number);
+            return FALSE;
+        }
+    }
+    if (is_empty)
+        g_set_error(error, SIM_ERROR, SIM_ERROR_PARSE, "%s: no data: the text is empty", path);
+    return !is_empty;
 }
 
 ImpDump *
@@ -143,6 +183,8 @@ imp_read_text(const ImpText *text, const char *path, GError **error)
     const ImpFormat *format = sniff(text, dump);
 
     if (format == NULL) {
+        if (!explain_no_data(text, path, error))
+            return NULL;
         g_set_error(
             error, SIM_ERROR, SIM_ERROR_PARSE,
             "%s: no line looks like /proc/slabinfo, /sys/kernel/slab, slabtop, the slabinfo tool, crash kmem -s "

@@ -193,7 +193,7 @@ add_first_version_row(ImpDump *dump, const ImpLine *line, const ImpWords *words)
 
 /* A heading between stars, "* Before *", begins a table; so does a second version line. */
 static gboolean
-begin_table(ImpDump *dump, const char *line)
+begin_table(ImpDump *dump, const char *line, gboolean has_version)
 {
     gsize length = strlen(line);
 
@@ -203,7 +203,7 @@ begin_table(ImpDump *dump, const char *line)
         imp_dump_begin_table(dump, g_strstrip(title));
         return TRUE;
     }
-    if (g_str_has_prefix(line, "slabinfo - version") && dump->rows->len > 0)
+    if (g_str_has_prefix(line, "slabinfo - version") && dump->rows->len > 0 && has_version)
         imp_dump_begin_table(dump, "");
     return FALSE;
 }
@@ -227,10 +227,73 @@ looks_meant(const char *line, const ImpWords *words)
            (count_numbers(words) >= 2 || strstr(line, " tunables ") != NULL);
 }
 
+static const char *const column_names[N_NUMBERS] = {"active_objs", "num_objs", "objsize", "objperslab", "pagesperslab"};
+
+/* Where a header puts the five numbers: place[i] is the word of column i. FALSE for a line that is no header. */
+static gboolean
+read_header(const ImpWords *words, guint place[N_NUMBERS])
+{
+    guint found[N_NUMBERS] = {0}, first = words->n_words > 0 && imp_word_is(&words->word[0], "#") ? 1 : 0;
+
+    for (guint i = first; i < MIN(words->n_words, IMP_MAX_WORDS); i++)
+        for (guint column = 0; column < N_NUMBERS; column++) {
+            ImpWord word = words->word[i];
+
+            if (word.length > 2 && word.text[0] == '<' && word.text[word.length - 1] == '>') {
+                word.text++;
+                word.length -= 2;
+            }
+            if (found[column] == 0 && imp_word_is(&word, column_names[column]))
+                found[column] = i - first;
+        }
+    for (guint column = 0; column < N_NUMBERS; column++)
+        if (found[column] == 0 || found[column] > N_NUMBERS)
+            return FALSE;
+    memcpy(place, found, sizeof found);
+    return TRUE;
+}
+
+/* The kernel's own order, whatever the header's. */
+static void
+reorder(ImpWords *words, const guint place[N_NUMBERS])
+{
+    ImpWord numbers[N_NUMBERS];
+
+    if (count_numbers(words) != N_NUMBERS)
+        return;
+    for (guint i = 0; i < N_NUMBERS; i++)
+        numbers[i] = words->word[place[i]];
+    memcpy(&words->word[1], numbers, sizeof numbers);
+}
+
+/* "xfs inode 32 32 1024 32 8 : tunables": the kernel never forbade blanks in names. */
+static void
+join_name(ImpWords *words)
+{
+    guint colon = 0, n_numbers = 0, n_extra;
+    gint64 number;
+
+    while (colon < MIN(words->n_words, IMP_MAX_WORDS) && !imp_word_is(&words->word[colon], ":"))
+        colon++;
+    if (colon <= N_NUMBERS + 1 || colon + 1 >= MIN(words->n_words, IMP_MAX_WORDS) ||
+        !imp_word_is(&words->word[colon + 1], "tunables") || imp_word_number(&words->word[0], &number) ||
+        imp_word_number(&words->word[1], &number))
+        return;
+    while (n_numbers < N_NUMBERS && imp_word_number(&words->word[colon - 1 - n_numbers], &number))
+        n_numbers++;
+    if (n_numbers < N_NUMBERS)
+        return;
+    n_extra = colon - N_NUMBERS - 1;
+    words->word[0].length = (gsize) (words->word[n_extra].text + words->word[n_extra].length - words->word[0].text);
+    memmove(&words->word[1], &words->word[1 + n_extra], (IMP_MAX_WORDS - 1 - n_extra) * sizeof(ImpWord));
+    words->n_words -= n_extra;
+}
+
 static void
 read_slabinfo(const ImpText *text, ImpDump *dump)
 {
-    gboolean is_first_version = FALSE;
+    guint place[N_NUMBERS] = {1, 2, 3, 4, 5};
+    gboolean is_first_version = FALSE, has_version = FALSE;
 
     for (guint i = 0; i < imp_text_n_lines(text); i++) {
         const ImpLine *line = imp_text_line(text, i);
@@ -238,11 +301,14 @@ read_slabinfo(const ImpText *text, ImpDump *dump)
         g_autoptr(GString) whole = NULL;
         ImpWords words;
 
-        if (start[0] == '#' || start[0] == '<' || start[0] == '\0' || begin_table(dump, start))
+        imp_words_split(start, &words);
+        if (read_header(&words, place) || start[0] == '#' || start[0] == '<' || start[0] == '\0' ||
+            begin_table(dump, start, has_version))
             continue;
         if (g_str_has_prefix(start, "slabinfo - version: ")) {
             is_first_version = start[strlen("slabinfo - version: ")] == '1';
             dump->is_old_slab |= is_first_version;
+            has_version = TRUE;
             continue;
         }
         whole = g_string_new(start);
@@ -252,6 +318,8 @@ read_slabinfo(const ImpText *text, ImpDump *dump)
                 imp_dump_note(dump, IMP_NOTE_DAMAGE, "wrapped rows were joined again");
         }
         imp_words_split(whole->str, &words);
+        join_name(&words);
+        reorder(&words, place);
         if (is_first_version && count_numbers(&words) >= 2)
             add_first_version_row(dump, line, &words);
         else if (is_row(whole->str, &words))

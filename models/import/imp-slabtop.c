@@ -25,15 +25,19 @@ is_row(const char *line, const ImpWords *words)
            imp_word_number(&words->word[5], &number);
 }
 
-/* "405648K", or without its unit. Kilobytes. */
+/* "405648K", the same without its unit, and "10.7M" of procps 4. */
 static gboolean
-read_cache_kb(const ImpWord *word, gint64 *ret_kb)
+read_cache_bytes(const ImpWord *word, double *ret_bytes, double *ret_half_step)
 {
-    ImpWord digits = *word;
+    double bytes, half_step;
 
-    if (digits.length > 1 && digits.text[digits.length - 1] == 'K')
-        digits.length--;
-    return imp_word_number(&digits, ret_kb);
+    if (!imp_word_size(word, &bytes, &half_step) || bytes > 1e15)
+        return FALSE;
+    if (g_ascii_isdigit(word->text[word->length - 1]))
+        bytes *= 1024;
+    *ret_bytes = bytes;
+    *ret_half_step = half_step;
+    return TRUE;
 }
 
 /* The strides that round to what is shown and fill the slab with that many objects: multiples of 8. `kmalloc` is the
@@ -58,16 +62,17 @@ find_stride(ImpRow *row, double shown, double half_step, gint64 kmalloc)
 /* A slab is a power of two of at least 4 KiB. Some rewrites print objects times size instead of slabs: then the next
  * such size above. */
 static gint64
-find_slab_bytes(ImpDump *dump, gint64 cache_kb, gint64 slabs)
+find_slab_bytes(ImpDump *dump, double cache_bytes, double half_step, gint64 slabs)
 {
-    gint64 exact, slab = 4096;
+    gint64 low, exact, slab = 4096;
 
-    if (slabs <= 0 || cache_kb <= 0 || cache_kb > G_MAXINT64 / 4096)
+    if (slabs <= 0 || cache_bytes <= 0)
         return -1;
-    exact = cache_kb * 1024 / slabs;
-    while (slab < exact && slab < G_GINT64_CONSTANT(1) << 40)
+    exact = (gint64) (cache_bytes / (double) slabs);
+    low = (gint64) ((cache_bytes - half_step) / (double) slabs);
+    while (slab < low && slab < G_GINT64_CONSTANT(1) << 40)
         slab *= 2;
-    if (slab != exact && !imp_dump_has_note(dump, "CACHE SIZE"))
+    if ((double) slab * (double) slabs > cache_bytes + half_step && !imp_dump_has_note(dump, "CACHE SIZE"))
         imp_dump_note(
             dump, IMP_NOTE_DAMAGE,
             "CACHE SIZE is not slabs times the size of a slab, so this slabtop counts objects: slabs taken as "
@@ -79,10 +84,9 @@ static void
 add_row(ImpDump *dump, const ImpLine *line, const ImpWords *words)
 {
     ImpRow row;
-    gint64 cache_kb;
-    double shown, half_step;
+    double cache_bytes, cache_half_step, shown, half_step;
 
-    if (words->n_words < N_WORDS || !read_cache_kb(&words->word[6], &cache_kb) ||
+    if (words->n_words < N_WORDS || !read_cache_bytes(&words->word[6], &cache_bytes, &cache_half_step) ||
         !imp_word_size(&words->word[3], &shown, &half_step) || shown > 1 << 30) {
         imp_dump_bad_row(dump, line, "a cut row");
         return;
@@ -92,7 +96,7 @@ add_row(ImpDump *dump, const ImpLine *line, const ImpWords *words)
     imp_word_number(&words->word[1], &row.active_objects);
     imp_word_number(&words->word[4], &row.slabs);
     imp_word_number(&words->word[5], &row.objects_per_slab);
-    row.slab_bytes = find_slab_bytes(dump, cache_kb, row.slabs);
+    row.slab_bytes = find_slab_bytes(dump, cache_bytes, cache_half_step, row.slabs);
     find_stride(&row, shown, half_step, imp_kmalloc_bytes(row.name));
     imp_dump_add(dump, &row);
 }

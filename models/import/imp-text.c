@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "imp-text.h"
+#include "imp-clean.h"
 
 #include <gio/gio.h>
 #include <string.h>
@@ -16,7 +16,7 @@ struct _ImpText {
     GArray *spans; /* Span, while reading */
     GArray *lines; /* ImpLine, once cleaned */
     guint damage[IMP_N_DAMAGES];
-    gboolean is_line_open, is_full;
+    gboolean is_line_open, is_full, is_after_cr;
 };
 
 const char *
@@ -32,6 +32,11 @@ imp_damage_name(ImpDamage damage)
         [IMP_DAMAGE_ENTITY] = "lines with HTML entities (&lt;), decoded",
         [IMP_DAMAGE_BOLD] = "rows between bold stars, taken off",
         [IMP_DAMAGE_ESCAPE] = "lines with terminal colours, taken off",
+        [IMP_DAMAGE_STAMP] = "lines with the time stamp of a log, taken off",
+        [IMP_DAMAGE_CELLS] = "rows of table cells (| or commas), parted",
+        [IMP_DAMAGE_DIFF] = "lines with the signs of a diff, taken off",
+        [IMP_DAMAGE_NUMBERED] = "line numbers in front of lines, taken off",
+        [IMP_DAMAGE_UTF16] = "the text is in UTF-16, read as if it were plain",
         [IMP_DAMAGE_NO_END] = "the last line has no line end: it may be cut short",
     };
 
@@ -83,171 +88,38 @@ close_line(ImpText *text)
     text->is_full = text->buffer->len > IMP_MAX_TEXT_BYTES || text->spans->len > IMP_MAX_TEXT_BYTES / 32;
 }
 
+/* The end of the line that begins here: at a line feed, or behind a carriage return that none follows. NULL when it
+ * goes on in the next chunk. */
+static const char *
+find_end(ImpText *text, const char *bytes, gsize n_bytes)
+{
+    for (const char *c = bytes; c < bytes + n_bytes; c++) {
+        if (*c == '\n' || (text->is_after_cr && *c != '\r' && *c != '\0')) {
+            text->is_after_cr = FALSE;
+            return c;
+        }
+        text->is_after_cr = *c == '\r';
+    }
+    return NULL;
+}
+
 static void
 feed(ImpText *text, const char *bytes, gsize n_bytes)
 {
     while (n_bytes > 0 && !text->is_full) {
-        const char *end = memchr(bytes, '\n', n_bytes);
+        const char *end = find_end(text, bytes, n_bytes);
         gsize length = end != NULL ? (gsize) (end - bytes) : n_bytes;
 
         append_bytes(text, bytes, length);
         if (end == NULL)
             return;
         close_line(text);
-        bytes += length + 1;
-        n_bytes -= length + 1;
+        length += *end == '\n';
+        bytes += length;
+        n_bytes -= length;
     }
     if (text->is_full && n_bytes > 0)
         text->damage[IMP_DAMAGE_CUT_TEXT] = 1;
-}
-
-/* Removes `n` bytes at `at` of a NUL-terminated string. */
-static void
-remove_bytes(char *at, gsize n)
-{
-    memmove(at, at + n, strlen(at + n) + 1);
-}
-
-static gboolean
-decode_hex(const char *line, gsize i, char *ret_byte)
-{
-    gint high, low;
-
-    if (line[i + 1] == '\0' || g_ascii_islower(line[i + 1]) || g_ascii_islower(line[i + 2]))
-        return FALSE;
-    high = g_ascii_xdigit_value(line[i + 1]);
-    low = g_ascii_xdigit_value(line[i + 2]);
-    if (high < 0 || low < 0 || (high == 0 && low == 0))
-        return FALSE;
-    *ret_byte = (char) (high * 16 + low);
-    return TRUE;
-}
-
-static void
-decode_printable(ImpText *text, char *line)
-{
-    char *to = line;
-    gboolean is_changed = FALSE;
-
-    for (gsize i = 0; line[i] != '\0'; i++) {
-        if (line[i] == '=' && decode_hex(line, i, to)) {
-            i += 2;
-            is_changed = TRUE;
-        } else
-            *to = line[i];
-        to++;
-    }
-    *to = '\0';
-    text->damage[IMP_DAMAGE_PRINTABLE] += is_changed;
-}
-
-static void
-decode_entities(ImpText *text, char *line)
-{
-    static const struct {
-        const char *entity;
-        char byte;
-    } entities[] = {{"&lt;", '<'}, {"&gt;", '>'}, {"&quot;", '"'}, {"&nbsp;", ' '}, {"&amp;", '&'}};
-    char *to = strchr(line, '&');
-    gboolean is_changed = FALSE;
-
-    for (const char *from = to; from != NULL && *from != '\0'; to++) {
-        gsize length = 1;
-
-        *to = *from;
-        for (gsize i = 0; *from == '&' && i < G_N_ELEMENTS(entities); i++)
-            if (g_str_has_prefix(from, entities[i].entity)) {
-                *to = entities[i].byte;
-                length = strlen(entities[i].entity);
-                is_changed = TRUE;
-                break;
-            }
-        from += length;
-    }
-    if (to != NULL)
-        *to = '\0';
-    text->damage[IMP_DAMAGE_ENTITY] += is_changed;
-}
-
-/* ESC [ ... letter */
-static void
-strip_escapes(ImpText *text, char *line)
-{
-    char *to = line;
-    const char *from = line;
-
-    if (strchr(line, '\033') == NULL)
-        return;
-    while (*from != '\0') {
-        if (*from != '\033') {
-            *to++ = *from++;
-            continue;
-        }
-        from++;
-        if (*from == '[') {
-            from++;
-            from += strspn(from, "0123456789;?");
-            from += *from != '\0';
-        }
-    }
-    *to = '\0';
-    text->damage[IMP_DAMAGE_ESCAPE]++;
-}
-
-/* "> > text", with blanks before and between; the blanks behind the last mark stay. */
-static void
-strip_quotes(ImpText *text, char *line)
-{
-    gsize marks = 0;
-
-    for (gsize i = strspn(line, " \t"); line[i] == '>'; i += strspn(line + i, " \t"))
-        marks = ++i;
-    if (marks == 0)
-        return;
-    remove_bytes(line, marks + (line[marks] == ' '));
-    text->damage[IMP_DAMAGE_QUOTED]++;
-}
-
-/* "**a row**"; "* a heading *" stays. */
-static void
-strip_bold(ImpText *text, char *line)
-{
-    gsize indent = strspn(line, " \t"), length = strlen(line);
-    gboolean is_bold = FALSE;
-
-    if (length >= indent + 2 && g_str_has_suffix(line, "**")) {
-        line[length - 2] = '\0';
-        is_bold = TRUE;
-    }
-    if (g_str_has_prefix(line + indent, "**") && line[indent + 2] != '*') {
-        remove_bytes(line + indent, 2);
-        is_bold = TRUE;
-    }
-    text->damage[IMP_DAMAGE_BOLD] += is_bold;
-}
-
-static void
-clean_line(ImpText *text, char *line, gsize length, gboolean is_printable)
-{
-    for (gsize i = 0; i < length; i++)
-        if (line[i] == '\0') {
-            line[i] = ' ';
-            text->damage[IMP_DAMAGE_NUL]++;
-        }
-    line[length] = '\0';
-    if (length > 0 && line[length - 1] == '\r')
-        text->damage[IMP_DAMAGE_CRLF]++;
-    strip_escapes(text, line);
-    if (is_printable)
-        decode_printable(text, line);
-    decode_entities(text, line);
-    /* No-break spaces, two bytes each. */
-    for (char *c = strstr(line, "\302\240"); c != NULL; c = strstr(c, "\302\240"))
-        c[0] = c[1] = ' ';
-    strip_quotes(text, line);
-    g_strchomp(line);
-    strip_bold(text, line);
-    g_strchomp(line);
 }
 
 /* A line that ends with "=" goes on in the next one. Rulers of "====" do not, nor does a row that was cut behind its
@@ -298,10 +170,66 @@ joined_line(ImpText *text, guint *i)
     return span;
 }
 
+/* Each line with words begins with a number, and these rise. */
+static gboolean
+find_numbered(const ImpText *text)
+{
+    guint64 last = 0;
+    guint n = 0;
+
+    for (guint i = 0; i < text->spans->len; i++) {
+        const Span *span = &g_array_index(text->spans, Span, i);
+        g_autofree char *start = g_strndup(text->buffer->str + span->offset, MIN(span->length, 32));
+        guint64 number;
+
+        if (start[strspn(start, " \t\r")] == '\0')
+            continue;
+        if (imp_clean_number_length(start) == 0 || (number = g_ascii_strtoull(start, NULL, 10)) <= last)
+            return FALSE;
+        last = number;
+        n++;
+    }
+    return n > 1;
+}
+
+static gboolean
+find_unified(const ImpText *text)
+{
+    gboolean has_old = FALSE;
+
+    for (guint i = 0; i < text->spans->len; i++) {
+        const char *line = text->buffer->str + g_array_index(text->spans, Span, i).offset;
+
+        if (has_old && g_str_has_prefix(line, "+++ "))
+            return TRUE;
+        has_old = g_str_has_prefix(line, "--- ");
+    }
+    return FALSE;
+}
+
+static guint
+find_marks(ImpText *text)
+{
+    guint marks = 0;
+
+    if (g_str_has_prefix(text->buffer->str, "\377\376") || g_str_has_prefix(text->buffer->str, "\376\377")) {
+        memset(text->buffer->str, 0, 2);
+        text->damage[IMP_DAMAGE_UTF16] = 1;
+        return IMP_MARK_UTF16;
+    }
+    if (find_printable(text))
+        marks |= IMP_MARK_PRINTABLE;
+    if (find_numbered(text)) {
+        marks |= IMP_MARK_NUMBERED;
+        text->damage[IMP_DAMAGE_NUMBERED] = 1;
+    }
+    return find_unified(text) ? marks | IMP_MARK_UNIFIED : marks;
+}
+
 static void
 finish(ImpText *text)
 {
-    gboolean is_printable;
+    guint marks;
 
     if (text->is_line_open) {
         text->damage[IMP_DAMAGE_NO_END] = !text->is_full;
@@ -309,12 +237,12 @@ finish(ImpText *text)
     }
     if (g_str_has_prefix(text->buffer->str, "\357\273\277"))
         memset(text->buffer->str, ' ', 3);
-    is_printable = find_printable(text);
+    marks = find_marks(text);
     for (guint i = 0; i < text->spans->len; i++) {
-        Span span = is_printable ? joined_line(text, &i) : g_array_index(text->spans, Span, i);
+        Span span = (marks & IMP_MARK_PRINTABLE) ? joined_line(text, &i) : g_array_index(text->spans, Span, i);
         ImpLine line = {.text = text->buffer->str + span.offset, .number = span.number};
 
-        clean_line(text, line.text, span.length, is_printable);
+        imp_clean_line(line.text, span.length, marks, text->damage);
         g_array_append_val(text->lines, line);
     }
     g_array_set_size(text->spans, 0);
@@ -439,17 +367,19 @@ imp_word_is(const ImpWord *word, const char *text)
     return strlen(text) == word->length && memcmp(word->text, text, word->length) == 0;
 }
 
-/* Digits, or one to three digits and groups of three behind commas. */
+/* Digits, or one to three digits and groups of three behind one of `marks`, always the same. */
 static gsize
-number_length(const ImpWord *word)
+number_length(const ImpWord *word, const char *marks)
 {
     gsize i = 0;
+    char mark;
 
     while (i < word->length && g_ascii_isdigit(word->text[i]))
         i++;
     if (i == 0 || i > 3)
         return i;
-    while (i + 3 < word->length && word->text[i] == ',' && g_ascii_isdigit(word->text[i + 1]) &&
+    mark = i < word->length && strchr(marks, word->text[i]) != NULL ? word->text[i] : '\0';
+    while (mark != '\0' && i + 3 < word->length && word->text[i] == mark && g_ascii_isdigit(word->text[i + 1]) &&
            g_ascii_isdigit(word->text[i + 2]) && g_ascii_isdigit(word->text[i + 3]))
         i += 4;
     return i;
@@ -458,13 +388,13 @@ number_length(const ImpWord *word)
 gboolean
 imp_word_number(const ImpWord *word, gint64 *ret_number)
 {
-    gsize length = number_length(word);
+    gsize length = number_length(word, ",.'");
     gint64 number = 0;
 
     if (length == 0 || length != word->length)
         return FALSE;
     for (gsize i = 0; i < length; i++) {
-        if (word->text[i] == ',')
+        if (!g_ascii_isdigit(word->text[i]))
             continue;
         number = number * 10 + g_ascii_digit_value(word->text[i]);
         if (number > LARGEST_NUMBER)
@@ -484,12 +414,12 @@ imp_word_size(const ImpWord *word, double *ret_bytes, double *ret_half_step)
     double scale = 1, value, place = 1;
     const char *unit;
 
-    whole.length = number_length(word);
+    whole.length = number_length(word, ",");
     if (!imp_word_number(&whole, &number))
         return FALSE;
     value = (double) number;
     i = whole.length;
-    if (i < word->length && word->text[i] == '.') {
+    if (i < word->length && (word->text[i] == '.' || word->text[i] == ',')) {
         gsize first = ++i;
 
         for (; i < word->length && i < first + 6 && g_ascii_isdigit(word->text[i]); i++) {

@@ -20,6 +20,11 @@ typedef enum {
     IMP_DAMAGE_ENTITY,    /* &lt; and the like */
     IMP_DAMAGE_BOLD,      /* rows between stars */
     IMP_DAMAGE_ESCAPE,    /* terminal colours */
+    IMP_DAMAGE_STAMP,     /* "[ 12.345678] ", "Jan  2 10:11:12 host kernel: " */
+    IMP_DAMAGE_CELLS,     /* "| a | b |", "a,b,c,d,e,f" */
+    IMP_DAMAGE_DIFF,      /* "+", "-", "< " */
+    IMP_DAMAGE_NUMBERED,  /* cat -n, grep -n */
+    IMP_DAMAGE_UTF16,     /* 1 = yes */
     IMP_DAMAGE_NO_END,    /* the last line has no line end */
     IMP_N_DAMAGES
 } ImpDamage;
@@ -28,7 +33,7 @@ typedef enum {
 const char *imp_damage_name(ImpDamage damage);
 
 typedef struct {
-    char *text; /* NUL-terminated, without blanks at its end; indentation is kept */
+    char *text; /* NUL-terminated, without blanks at its end, but empty fields of a table; indentation is kept */
     guint number;
 } ImpLine;
 
@@ -61,10 +66,10 @@ typedef struct {
 /* A percent sign ends a word, since wide columns run into it. */
 void imp_words_split(const char *line, ImpWords *ret_words);
 gboolean imp_word_is(const ImpWord *word, const char *text);
-/* A whole non-negative number, with "," between thousands or without. FALSE otherwise, also above 10^15. */
+/* A whole non-negative number, with one of , . ' between thousands or without. FALSE otherwise, also above 10^15. */
 gboolean imp_word_number(const ImpWord *word, gint64 *ret_number);
-/* "0.19K", "16k", "1404", "98.8M": a non-negative decimal number and an optional unit B, K, M, G in powers of 1024.
- * Bytes; without unit the number itself. `ret_half_step` is half of the last digit's place, 0 for whole bytes. */
+/* "0.19K", "0,19K", "16k", "1404", "98.8M": a non-negative decimal number and an optional unit B, K, M, G in powers of
+ * 1024. Bytes; without unit the number itself. `ret_half_step` is half of the last digit's place, 0 for whole bytes. */
 gboolean imp_word_size(const ImpWord *word, double *ret_bytes, double *ret_half_step);
 
 #endif

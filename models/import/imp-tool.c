@@ -192,6 +192,7 @@ read_activity(const ImpText *text, ImpDump *dump)
 const ImpFormat imp_format_activity = {
     .title = "the slabinfo tool's activity table (-A)",
     .shows = IMP_SHOWS_CACHES,
+    .needs_header = TRUE,
     .row_form = "NAME OBJECTS ALLOC FREE and two percentages",
     .header_form = "the head of the activity table",
     .unknown = "sizes, slabs and memory of the caches",

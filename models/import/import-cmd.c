@@ -231,7 +231,7 @@ import_host(const Options *options, guint *ret_n_differing, GError **error)
         return FALSE;
     dump = host.sysfs != NULL ? host.sysfs : host.slabinfo;
     machine = host_machine(dump, &host);
-    if (host.sysfs != NULL && !imp_compare_geometry(host.sysfs, 0, &host.env, report, ret_n_differing, error))
+    if (host.sysfs != NULL && !imp_compare_geometry(host.sysfs, &host.env, report, ret_n_differing, error))
         return FALSE;
     if (host.sysfs == NULL)
         *ret_n_differing = machine.n_misfits;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "imp-load.h"
 #include "sim-error.h"
 #include "sim-hint.h"
 #include "slab-kmalloc.h"
@@ -113,19 +114,19 @@ ReplayCatalog *
 replay_catalog_new(const SlabGeometryEnv *env, const char *listing_path, GError **error)
 {
     g_autoptr(ReplayCatalog) catalog = g_new0(ReplayCatalog, 1);
-    g_autofree char *text = NULL;
+    g_autofree char *table = NULL;
 
     catalog->rows = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     catalog->states = g_array_new(FALSE, TRUE, sizeof(ReplayCacheState));
     catalog->sets = g_ptr_array_new_with_free_func(g_free);
     g_array_set_clear_func(catalog->states, state_clear);
-    catalog->listing = listing_path ? slab_listing_load(env, listing_path, error) : slab_listing_new(env);
+    catalog->listing = listing_path ? imp_load_listing(env, listing_path, &table, error) : slab_listing_new(env);
     if (!catalog->listing)
         return NULL;
     for (guint i = 0; i < catalog->listing->rows->len; i++)
         add_name(catalog, g_array_index(catalog->listing->rows, SlabListingRow, i).spec.name, i);
-    if (listing_path && g_str_has_suffix(listing_path, ".tsv") && g_file_get_contents(listing_path, &text, NULL, NULL))
-        read_states(catalog, text);
+    if (table)
+        read_states(catalog, table);
     return g_steal_pointer(&catalog);
 }
 

@@ -52,7 +52,7 @@ options_parse(Options *options, int argc, char **argv, GError **error)
          "Setting of a cache, * for all: order, cpu_partial, cpu_partial_slabs, min_partial", "CACHE.KEY=N"},
         {"boot", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options->boot, "Boot parameter", "slub_min_order=N"},
         {"listing", 0, 0, G_OPTION_ARG_FILENAME, &options->listing,
-         "Caches of the recorded machine (default: TRACE's .geom-before.tsv)", "FILE"},
+         "Caches of the recorded machine (default: TRACE's .geom-before.tsv or .caches)", "FILE"},
         {"counts", 0, 0, G_OPTION_ARG_FILENAME, &options->counts,
          "What the kernel counted (default: TRACE's .counts.tsv)", "FILE"},
         {"alone", 0, 0, G_OPTION_ARG_NONE, &options->is_alone, "Use no files beside the trace", NULL},

@@ -16,7 +16,7 @@ replay_names_init(ReplayNames *names, const SlabGeometryEnv *env)
     names->env = *env;
     names->names = g_ptr_array_new_with_free_func(g_free);
     replay_table_init(&names->numbers, 1);
-    replay_table_init(&names->sites, 4);
+    replay_table_init(&names->sites, 5);
     replay_table_init(&names->objects, 2);
     replay_table_init(&names->pages, 1);
 }
@@ -108,6 +108,7 @@ learn_page(ReplayNames *names, guint64 ptr, guint number)
 static void
 learn_alloc(ReplayNames *names, const KmemEvent *event)
 {
+    guint32 *site;
     gint number = event->cache.text || event->is_kmalloc ? replay_names_find(names, event) : -1;
     guint64 key;
 
@@ -116,7 +117,10 @@ learn_alloc(ReplayNames *names, const KmemEvent *event)
     if (number >= 0 || event->is_kmalloc || !event->site.text)
         return;
     key = site_key(event);
-    split(event->ptr >> PAGE_SHIFT, replay_table_add(&names->sites, key) + 2);
+    site = replay_table_add(&names->sites, key);
+    split(event->ptr >> PAGE_SHIFT, site + 2);
+    if (site[4] == 0)
+        site[4] = names->slow[event->cpu];
     split(key, replay_table_add(&names->objects, event->ptr));
 }
 
@@ -146,9 +150,13 @@ replay_names_learn(ReplayNames *names, const KmemEvent *event)
         !replay_table_find(&names->pages, *nameless))
         *replay_table_add(&names->pages, *nameless) =
             replay_names_intern(names, event->cache.text, event->cache.n_bytes) + 1;
+    if (event->op == KMEM_PROBE && event->probe == KMEM_PROBE_ALLOC_SLOW && event->cache.text)
+        names->slow[event->cpu] = replay_names_intern(names, event->cache.text, event->cache.n_bytes) + 1;
     *nameless = event->op == KMEM_FREE && !event->cache.text ? (event->ptr >> PAGE_SHIFT) + 1 : 0;
     if (event->op == KMEM_ALLOC)
         learn_alloc(names, event);
+    if (event->op != KMEM_PROBE)
+        names->slow[event->cpu] = 0;
     else if (event->op == KMEM_FREE)
         learn_free(names, event);
 }
@@ -163,8 +171,7 @@ replay_names_learned(ReplayNames *names)
         if (names->sites.key[i] && site[0] == 0) {
             const guint32 *page = replay_table_find(&names->pages, join(site + 2) + 1);
 
-            if (page)
-                site[0] = *page;
+            site[0] = page ? *page : site[4];
         }
     }
     replay_table_clear(&names->objects);

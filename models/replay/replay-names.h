@@ -8,15 +8,18 @@
 
 /* Which cache an event belongs to, as the number of a name. Frees carry the name from 5.16 on, allocations never:
  * their call site (with the size) is looked up in what a first pass over the trace learned from the frees of the
- * same objects. kmalloc() calls name their class by size and flags. */
+ * same objects, else of objects on the same page, else from the slow path that such an allocation came from. kmalloc()
+ * calls name their class by size and flags. */
 typedef struct {
-    SlabGeometryEnv env; /* of the recorded machine: decides the kmalloc types */
-    GPtrArray *names;    /* char *, by number */
-    ReplayTable numbers; /* hash of a name -> number + 1 */
-    ReplayTable sites;   /* hash of call site and size -> number + 1, votes, page (low, high) of one object */
-    ReplayTable objects; /* learning: live object -> site key (low, high) */
-    ReplayTable pages;   /* learning: page of a freed object -> number + 1 */
+    SlabGeometryEnv env;             /* of the recorded machine: decides the kmalloc types */
+    GPtrArray *names;                /* char *, by number */
+    ReplayTable numbers;             /* hash of a name -> number + 1 */
+    ReplayTable sites;               /* hash of call site and size -> number + 1, votes, page (low, high) of one object,
+                                      * number + 1 of a slow path just before */
+    ReplayTable objects;             /* learning: live object -> site key (low, high) */
+    ReplayTable pages;               /* learning: page of a freed object -> number + 1 */
     guint64 nameless[KMEM_MAX_CPUS]; /* learning: page + 1 of the last free, when it named no cache */
+    guint slow[KMEM_MAX_CPUS];       /* learning: number + 1 of the slow path the CPU's next allocation came from */
     guint kmalloc[4][32];            /* number + 1 by type and class */
     guint64 n_padded;                /* kmalloc objects of a size that is no class: slab debugging */
 } ReplayNames;

@@ -99,6 +99,8 @@ load_catalog(const ReplayRequest *request, ReplayRun *run, GError **error)
         slab_geometry_env_default(request->kernel ? request->kernel : SLAB_KERNEL(6, 5), MAX(request->n_cpus, 1));
 
     run->listing_path = find_file(request, request->listing_path, ".geom-before.tsv");
+    if (!run->listing_path)
+        run->listing_path = find_file(request, NULL, ".caches");
     run->counts_path = find_file(request, request->counts_path, ".counts.tsv");
     run->catalog = replay_catalog_new(&env, run->listing_path, error);
     if (!run->catalog)

@@ -5,22 +5,19 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "kmem-slots.h"
 #include "kmem-writer.h"
 #include "sim-error.h"
 
 enum {
-    REGION_SHIFT = 20, /* a slab's own address range; no order is above 8 with 4K pages */
     FLUSH_BYTES = 1 << 16,
-    SLOTS_MAX = 1024,
 };
-
-#define BASE_ADDRESS G_GUINT64_CONSTANT(0xffff800000000000)
 
 struct _ReplayWrite {
     FILE *file;
     char *path;
     GString *text;
-    GHashTable *used;    /* SlabId -> guint64[SLOTS_MAX / 64]: slots that are handed out */
+    KmemSlots *slots;
     ReplayTable written; /* recorded pointer -> written pointer (low, high) */
     ReplayTable counted; /* cache index + 1, CPU -> what was written of its counters */
     gboolean has_header;
@@ -40,44 +37,16 @@ replay_write_open(const char *path, GError **error)
     write->file = file;
     write->path = g_strdup(path);
     write->text = g_string_new(NULL);
-    write->used = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+    write->slots = kmem_slots_new();
     replay_table_init(&write->written, 2);
     replay_table_init(&write->counted, KMEM_N_PROBES);
     return write;
 }
 
-/* The first free slot of the slab. Slots are the model's invention: it does not tell objects of a slab apart. */
-static guint64
-take_slot(ReplayWrite *write, const ReplayCache *cache, SlabId id)
-{
-    guint64 *used = g_hash_table_lookup(write->used, GUINT_TO_POINTER(id));
-    guint slot = 0;
-
-    if (!used) {
-        used = g_new0(guint64, SLOTS_MAX / 64);
-        g_hash_table_insert(write->used, GUINT_TO_POINTER(id), used);
-    }
-    while (slot < SLOTS_MAX - 1 && used[slot / 64] >> slot % 64 & 1)
-        slot++;
-    used[slot / 64] |= (guint64) 1 << slot % 64;
-    return BASE_ADDRESS + ((guint64) id << REGION_SHIFT) + (guint64) slot * cache->geometry.size_bytes;
-}
-
-static void
-give_slot(ReplayWrite *write, const ReplayCache *cache, guint64 ptr)
-{
-    guint64 offset = ptr & ((1 << REGION_SHIFT) - 1);
-    guint slot = (guint) (offset / cache->geometry.size_bytes);
-    guint64 *used = g_hash_table_lookup(write->used, GUINT_TO_POINTER((guint) ((ptr - BASE_ADDRESS) >> REGION_SHIFT)));
-
-    if (used)
-        used[slot / 64] &= ~((guint64) 1 << slot % 64);
-}
-
 static guint64
 new_pointer(ReplayWrite *write, const ReplayCache *cache, guint64 recorded, SlabId id)
 {
-    guint64 ptr = take_slot(write, cache, id);
+    guint64 ptr = kmem_slots_take(write->slots, id, cache->geometry.size_bytes);
     guint32 *row = replay_table_add(&write->written, recorded);
 
     row[0] = (guint32) ptr;
@@ -95,7 +64,7 @@ old_pointer(ReplayWrite *write, const ReplayCache *cache, guint64 recorded)
     if (!row)
         return 0;
     ptr = row[0] | (guint64) row[1] << 32;
-    give_slot(write, cache, ptr);
+    kmem_slots_give(write->slots, ptr, cache->geometry.size_bytes);
     replay_table_remove(&write->written, row);
     return ptr;
 }
@@ -231,7 +200,7 @@ replay_write_close(ReplayWrite *write, GError **error)
         g_set_error(error, SIM_ERROR, SIM_ERROR_IO, "%s: cannot be written", write->path);
     g_free(write->path);
     g_string_free(write->text, TRUE);
-    g_hash_table_unref(write->used);
+    kmem_slots_free(write->slots);
     replay_table_clear(&write->written);
     replay_table_clear(&write->counted);
     g_free(write);

@@ -434,28 +434,44 @@ replay_feed(Replay *replay, const KmemEvent *event, GError **error)
     return TRUE;
 }
 
-ReplayCounts
-replay_counts(const ReplayCache *cache, guint start)
+guint64
+replay_n_list_locks(const SlubCache *slub)
 {
-    const SlubCache *slub = cache->cache[start];
-    const SlubSystem *system = slub->system;
-    guint64 stat[SLAB_N_STATS] = {0}, n_lists = 0;
+    guint64 n = 0;
+
+    for (guint node = 0; node < slub->system->machine->topology->n_nodes; node++)
+        n += slub->node[node].list_lock.sites[SLUB_LOCK_GET_PARTIAL_NODE].acquisitions +
+             slub->node[node].list_lock.sites[SLUB_LOCK_GET_ANY_PARTIAL].acquisitions;
+    return n;
+}
+
+ReplayCounts
+replay_counts_of(const guint64 stat[SLAB_N_STATS], guint64 n_list_locks)
+{
     ReplayCounts counts;
 
-    for (guint cpu = 0; cpu < system->machine->n_cpus; cpu++)
-        for (guint i = 0; i < SLAB_N_STATS; i++)
-            stat[i] += slub->cpu[cpu].stat[i];
-    for (guint node = 0; node < system->machine->topology->n_nodes; node++)
-        n_lists += slub->node[node].list_lock.sites[SLUB_LOCK_GET_PARTIAL_NODE].acquisitions +
-                   slub->node[node].list_lock.sites[SLUB_LOCK_GET_ANY_PARTIAL].acquisitions;
     counts.calls[KMEM_PROBE_ALLOC_SLOW] = stat[SLAB_STAT_ALLOC_SLOWPATH];
     counts.calls[KMEM_PROBE_FREE_SLOW] = stat[SLAB_STAT_FREE_SLOWPATH];
-    counts.calls[KMEM_PROBE_GET_PARTIAL_NODE] = n_lists;
+    counts.calls[KMEM_PROBE_GET_PARTIAL_NODE] = n_list_locks;
     counts.calls[KMEM_PROBE_PUT_CPU_PARTIAL] = stat[SLAB_STAT_CPU_PARTIAL_FREE] + stat[SLAB_STAT_CPU_PARTIAL_NODE];
     counts.calls[KMEM_PROBE_UNFREEZE] = stat[SLAB_STAT_CPU_PARTIAL_DRAIN];
     counts.calls[KMEM_PROBE_NEW_SLAB] = stat[SLAB_STAT_ALLOC_SLAB];
     counts.calls[KMEM_PROBE_DISCARD_SLAB] = stat[SLAB_STAT_FREE_SLAB];
     counts.calls[KMEM_PROBE_DEACTIVATE] = stat[SLAB_STAT_ALLOC_NODE_MISMATCH] + stat[SLAB_STAT_CPUSLAB_FLUSH];
+    return counts;
+}
+
+ReplayCounts
+replay_counts(const ReplayCache *cache, guint start)
+{
+    const SlubCache *slub = cache->cache[start];
+    guint64 stat[SLAB_N_STATS] = {0};
+    ReplayCounts counts;
+
+    for (guint cpu = 0; cpu < slub->system->machine->n_cpus; cpu++)
+        for (guint i = 0; i < SLAB_N_STATS; i++)
+            stat[i] += slub->cpu[cpu].stat[i];
+    counts = replay_counts_of(stat, replay_n_list_locks(slub));
     for (guint i = 0; i < KMEM_N_PROBES; i++)
         counts.calls[i] -= cache->before[start].calls[i];
     return counts;

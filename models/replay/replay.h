@@ -81,6 +81,10 @@ gboolean replay_feed(Replay *replay, const KmemEvent *event, GError **error);
 /* What the model has counted for a cache in one start, since following ended. */
 ReplayCounts replay_counts(const ReplayCache *cache, guint start);
 
+/* The same from counters, of one CPU or summed, and from how often list locks were taken to get slabs. */
+ReplayCounts replay_counts_of(const guint64 stat[SLAB_N_STATS], guint64 n_list_locks);
+guint64 replay_n_list_locks(const SlubCache *slub);
+
 /* Live objects the trace has shown. */
 gsize replay_n_live(const Replay *replay);
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "imp-load.h"
 #include "sim-error.h"
 #include "slab-debug.h"
 #include "slab-ext.h"
@@ -90,7 +91,7 @@ options_parse(Options *options, const char *form, const char *summary, const GOp
     g_option_context_set_summary(context, summary);
     g_option_context_set_description(
         context, "Keys of a cache: align, flags (HWCACHE_ALIGN|TYPESAFE_BY_RCU|ACCOUNT|...), ctor, usersize, "
-                 "freeptr_offset,\nsheaf_capacity, boot_cache, order, cpu_partial, cpu_partial_slabs, min_partial.");
+                 "freeptr_offset,\nsheaf_capacity, boot_cache, order, cpu_partial, cpu_partial_slabs, min_partial, names.");
     if (!g_option_context_parse(context, &argc, &argv, error))
         return FALSE;
     if (options->arguments == NULL) {
@@ -200,7 +201,7 @@ load_listing(const Options *options, const char *path, GError **error)
 
     if (!apply_options(options, &env, error))
         return NULL;
-    listing = slab_listing_load(&env, path, error);
+    listing = imp_load_listing(&env, path, NULL, error);
     if (listing == NULL || !apply_options(options, &listing->env, error))
         return NULL;
     for (guint i = 0; i < listing->rows->len; i++) {
@@ -406,8 +407,9 @@ slab_cmd_geometry(int argc, char **argv)
     g_autoptr(GError) error = NULL;
     guint n_differing = 0;
 
-    if (!options_parse(&options, "FILE.tsv|FILE.caches|SLABINFO|NAME:SIZE[,key=value]...",
-                       "Geometry of slab caches; listings of a running kernel are compared with. Exit status 1 when a "
+    if (!options_parse(&options, "FILE.tsv|FILE.caches|LISTING|NAME:SIZE[,key=value]...",
+                       "Geometry of slab caches; listings of a running kernel (slabinfo, sysfs) are compared with. "
+                       "Exit status 1 when a "
                        "number differs.",
                        own, argc, argv, &error) ||
         !run_geometry(&options, &n_differing, &error))
@@ -481,7 +483,7 @@ spec_to_explain(const Options *options, const char *argument, SlabListing *listi
     for (guint i = 0; i < caches->len; i++) {
         const SlabCacheSpec *spec = &g_array_index(caches, SlabMergeCache, i).spec;
 
-        if (g_str_equal(spec->name, argument)) {
+        if (slab_spec_is_named(spec, argument)) {
             *ret_spec = *spec;
             return TRUE;
         }

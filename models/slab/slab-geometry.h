@@ -40,6 +40,7 @@ typedef struct {
     gint cpu_partial_override;       /* sysfs cpu_partial in objects, -1 = computed */
     gint cpu_partial_slabs_override; /* what-if: the slab limit itself, -1 = computed */
     gint min_partial_override;       /* sysfs min_partial, -1 = computed */
+    const char *alias_names;         /* of caches merged into it, blanks between; NULL = none known */
 } SlabCacheSpec;
 
 /* The kernel's own numbers for one cache. */

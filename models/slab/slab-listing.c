@@ -216,11 +216,11 @@ add_hidden_facts(guint kernel, SlabCacheSpec *spec)
         }
 }
 
-static SlabListingRow
-empty_row(SlabListing *listing, const char *name)
+SlabListingRow
+slab_listing_row_new(const char *name)
 {
     return (SlabListingRow){
-        .spec = slab_cache_spec_default(g_string_chunk_insert(listing->names, name), 0),
+        .spec = slab_cache_spec_default(name, 0),
         .size_bytes = -1,
         .order = -1,
         .objects = -1,
@@ -232,14 +232,40 @@ empty_row(SlabListing *listing, const char *name)
 }
 
 void
+slab_listing_add(SlabListing *listing, const SlabListingRow *row)
+{
+    SlabListingRow own = *row;
+
+    own.spec.name = g_string_chunk_insert(listing->names, row->spec.name);
+    if (row->spec.alias_names != NULL)
+        own.spec.alias_names = g_string_chunk_insert(listing->names, row->spec.alias_names);
+    g_array_append_val(listing->rows, own);
+}
+
+void
 slab_listing_add_spec(SlabListing *listing, const SlabCacheSpec *spec)
 {
-    SlabListingRow row = empty_row(listing, spec->name);
-    const char *name = row.spec.name;
+    SlabListingRow row = slab_listing_row_new(spec->name);
 
     row.spec = *spec;
-    row.spec.name = name;
-    g_array_append_val(listing->rows, row);
+    slab_listing_add(listing, &row);
+}
+
+void
+slab_listing_add_sysfs(SlabListing *listing, const SlabListingRow *row)
+{
+    SlabListingRow whole = *row;
+    const char *name = row->spec.name;
+
+    whole.spec.align_is_final = TRUE;
+    /* ":A-0000256": merged caches carry their flags in the name. */
+    if (name[0] == ':' && g_str_has_prefix(name + strspn(name, ":dDaF"), "A"))
+        whole.spec.flags |= SLAB_ACCOUNT;
+    /* sysfs shows a cache that can be merged under such a name only. */
+    if (name[0] != ':')
+        whole.spec.flags |= SLAB_NO_MERGE;
+    add_hidden_facts(listing->env.kernel, &whole.spec);
+    slab_listing_add(listing, &whole);
 }
 
 /* The longest list of "92(4) C0=69(3) C1=23(1)": 3. */
@@ -309,34 +335,27 @@ set_column(SlabListingRow *row, const char *column, const char *value)
 }
 
 static gboolean
-read_sysfs_row(SlabListing *listing, char **columns, char **fields, SlabListingRow *ret_row, GError **error)
+read_sysfs_row(char **columns, char **fields, SlabListingRow *ret_row, GError **error)
 {
-    SlabListingRow row = empty_row(listing, fields[0]);
+    SlabListingRow row = slab_listing_row_new(fields[0]);
 
-    row.spec.align_is_final = TRUE;
-    /* ":A-0000256": merged caches carry their flags in the name. */
-    if (fields[0][0] == ':' && g_str_has_prefix(fields[0] + strspn(fields[0], ":dDaF"), "A"))
-        row.spec.flags |= SLAB_ACCOUNT;
     for (guint i = 1; columns[i] != NULL; i++)
         if (!set_column(&row, columns[i], fields[i])) {
             g_set_error(error, SIM_ERROR, SIM_ERROR_PARSE, "column %s: \"%s\" is no number", columns[i], fields[i]);
             return FALSE;
         }
-    /* sysfs shows a cache that can be merged under such a name only. */
-    if (fields[0][0] != ':')
-        row.spec.flags |= SLAB_NO_MERGE;
-    add_hidden_facts(listing->env.kernel, &row.spec);
     *ret_row = row;
     return TRUE;
 }
 
 /* sysfs lets root write cpu_partial. Only a value that every cache with such a list shows, and that is not the
- * default of all of them, is taken as written; anything else stays a difference. */
-static gint
-find_written_cpu_partial(const SlabListing *listing)
+ * default of all of them, is taken as written; anything else, also of a single cache, stays a difference. */
+void
+slab_listing_find_written(SlabListing *listing)
 {
     gint written = -1;
     gboolean is_default = TRUE;
+    guint n = 0;
 
     for (guint i = 0; i < listing->rows->len; i++) {
         const SlabListingRow *row = &g_array_index(listing->rows, SlabListingRow, i);
@@ -346,11 +365,13 @@ find_written_cpu_partial(const SlabListing *listing)
             !geometry.has_cpu_partial)
             continue;
         if (written >= 0 && row->cpu_partial != written)
-            return -1;
+            return;
+        n++;
         written = row->cpu_partial;
         is_default &= (guint) written == geometry.cpu_partial;
     }
-    return is_default ? -1 : written;
+    if (n > 1 && !is_default)
+        listing->written_cpu_partial = written;
 }
 
 gboolean
@@ -371,122 +392,14 @@ slab_listing_read_sysfs(SlabListing *listing, const char *text, const char *path
             continue;
         if (g_strv_length(fields) != g_strv_length(columns))
             return parse_error(error, path, i + 1, "not as many fields as the header has columns");
-        if (!read_sysfs_row(listing, columns, fields, &row, error)) {
+        if (!read_sysfs_row(columns, fields, &row, error)) {
             g_prefix_error(error, "%s:%u: ", path, i + 1);
             return FALSE;
         }
-        g_array_append_val(listing->rows, row);
+        slab_listing_add_sysfs(listing, &row);
     }
-    listing->written_cpu_partial = find_written_cpu_partial(listing);
+    slab_listing_find_written(listing);
     return TRUE;
-}
-
-/* Words of a slabinfo row: name, active_objs, num_objs, objsize, objperslab, pagesperslab, and later the tunables. */
-static gboolean
-read_slabinfo_row(SlabListing *listing, const char *line, SlabListingRow *ret_row, const char **ret_fault)
-{
-    g_autofree char *valid = g_utf8_make_valid(line, -1); /* a regex splits nothing else */
-    g_auto(GStrv) words = g_regex_split_simple("\\s+", valid, 0, 0);
-    guint n_words = g_strv_length(words);
-    SlabListingRow row = empty_row(listing, words[0]);
-    guint64 numbers[6];
-
-    *ret_fault = "not a row of slabinfo: name and five numbers";
-    if (n_words < 6)
-        return FALSE;
-    for (guint i = 1; i < 6; i++)
-        if (!g_ascii_string_to_unsigned(words[i], 10, 0, G_MAXINT, &numbers[i], NULL))
-            return FALSE;
-    *ret_fault = "limits above 0: this is the old SLAB allocator, not SLUB";
-    if (n_words > 8 && g_str_equal(words[7], "tunables") && !g_str_equal(words[8], "0"))
-        return FALSE;
-    *ret_fault = "pagesperslab is no power of two, or the object size 0";
-    if (numbers[3] == 0 || numbers[5] == 0 || (numbers[5] & (numbers[5] - 1)) != 0)
-        return FALSE;
-    /* The size shown is the stride: nothing more is to be added to it. */
-    row.spec.object_size_bytes = (guint) numbers[3];
-    row.spec.align_bytes = 1;
-    row.spec.align_is_final = TRUE;
-    row.is_stride = TRUE;
-    row.size_bytes = (gint) numbers[3];
-    row.objects = (gint) numbers[4];
-    row.order = (gint) g_bit_storage((gulong) numbers[5]) - 1;
-    *ret_row = row;
-    return TRUE;
-}
-
-gboolean
-slab_listing_read_slabinfo(SlabListing *listing, const char *text, const char *path, GError **error)
-{
-    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
-
-    for (guint i = 0; lines[i] != NULL; i++) {
-        gboolean is_heading = g_str_has_prefix(lines[i], "* ");
-        const char *line = g_strchomp(lines[i] + strspn(lines[i], "> *\t"));
-        const char *fault;
-        SlabListingRow row;
-
-        if (is_heading || line[0] == '\0' || line[0] == '#' || line[0] == '<' || g_str_has_prefix(line, "slabinfo"))
-            continue;
-        if (!read_slabinfo_row(listing, line, &row, &fault))
-            return parse_error(error, path, i + 1, fault);
-        g_array_append_val(listing->rows, row);
-    }
-    return TRUE;
-}
-
-/* "X.tsv" and "X.geom-before.tsv" have their machine in "X.env". */
-static gboolean
-read_env_beside(SlabListing *listing, const char *path, GError **error)
-{
-    g_autofree char *base = g_strndup(path, strlen(path) - strlen(".tsv"));
-    g_autofree char *env_path = NULL, *text = NULL;
-
-    if (g_str_has_suffix(base, ".geom-before"))
-        base[strlen(base) - strlen(".geom-before")] = '\0';
-    else if (g_str_has_suffix(base, ".geom-after"))
-        base[strlen(base) - strlen(".geom-after")] = '\0';
-    env_path = g_strconcat(base, ".env", NULL);
-    if (!g_file_get_contents(env_path, &text, NULL, NULL))
-        return TRUE;
-    return slab_listing_read_env(listing, text, env_path, error);
-}
-
-static gboolean
-read_caches(SlabListing *listing, const char *text, const char *path, GError **error)
-{
-    g_autoptr(GArray) specs = g_array_new(FALSE, FALSE, sizeof(SlabCacheSpec));
-
-    if (!slab_spec_parse_caches(text, path, listing->names, specs, error))
-        return FALSE;
-    for (guint i = 0; i < specs->len; i++)
-        slab_listing_add_spec(listing, &g_array_index(specs, SlabCacheSpec, i));
-    return TRUE;
-}
-
-SlabListing *
-slab_listing_load(const SlabGeometryEnv *env, const char *path, GError **error)
-{
-    g_autoptr(SlabListing) listing = slab_listing_new(env);
-    g_autoptr(GError) cause = NULL;
-    g_autofree char *text = NULL;
-    gboolean is_read;
-
-    if (!g_file_get_contents(path, &text, NULL, &cause)) {
-        g_set_error_literal(error, SIM_ERROR, SIM_ERROR_IO, cause->message);
-        return NULL;
-    }
-    if (g_str_has_suffix(path, ".tsv"))
-        is_read = read_env_beside(listing, path, error) && slab_listing_read_sysfs(listing, text, path, error);
-    else if (g_str_has_suffix(path, ".caches"))
-        is_read = read_caches(listing, text, path, error);
-    else
-        is_read = slab_listing_read_slabinfo(listing, text, path, error);
-    if (is_read && listing->rows->len == 0) {
-        g_set_error(error, SIM_ERROR, SIM_ERROR_PARSE, "%s: no caches in it", path);
-        is_read = FALSE;
-    }
-    return is_read ? g_steal_pointer(&listing) : NULL;
 }
 
 gboolean

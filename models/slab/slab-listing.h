@@ -4,9 +4,9 @@
 
 #include "slab-geometry.h"
 
-/* What a kernel said of its caches, as specs to compute from and numbers to compare with. Three forms are read: the
- * tab-separated collection of /sys/kernel/slab with its .env file of the machine, /proc/slabinfo of SLUB (mail
- * quoting and a missing header do not disturb), and .caches files (specs only). */
+/* What a kernel said of its caches, as specs to compute from and numbers to compare with. One form is read here: the
+ * tab-separated collection of /sys/kernel/slab with its .env file of the machine. imp_load_listing() reads the others
+ * and files. */
 
 /* One cache. The listed numbers are -1 where the text does not show them. */
 typedef struct {
@@ -27,8 +27,17 @@ SlabListing *slab_listing_new(const SlabGeometryEnv *env);
 void slab_listing_free(SlabListing *listing);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(SlabListing, slab_listing_free)
 
-/* Appends a cache without listed numbers. The name is copied. */
+/* A row of which nothing is known; `name` is borrowed. */
+SlabListingRow slab_listing_row_new(const char *name);
+
+/* Append a row, a cache without listed numbers, and a row as sysfs shows it: to this one is added what the name and
+ * the release say that no file does. Names are copied. */
+void slab_listing_add(SlabListing *listing, const SlabListingRow *row);
 void slab_listing_add_spec(SlabListing *listing, const SlabCacheSpec *spec);
+void slab_listing_add_sysfs(SlabListing *listing, const SlabListingRow *row);
+
+/* Once all rows are there: sets written_cpu_partial. */
+void slab_listing_find_written(SlabListing *listing);
 
 /* "6.1", or a release string that begins so ("6.1.0-57-amd64"). SIM_ERROR_PARSE. */
 gboolean slab_listing_parse_kernel(const char *text, guint *ret_kernel, GError **error);
@@ -42,11 +51,6 @@ gboolean slab_listing_boot_parameter(SlabGeometryEnv *env, const char *parameter
  * as facts that a listing hides (explicit free-pointer offsets, sheaf arguments) depend on the release. */
 gboolean slab_listing_read_env(SlabListing *listing, const char *text, const char *path, GError **error);
 gboolean slab_listing_read_sysfs(SlabListing *listing, const char *text, const char *path, GError **error);
-gboolean slab_listing_read_slabinfo(SlabListing *listing, const char *text, const char *path, GError **error);
-
-/* Reads the file by its suffix: .tsv (with the .env beside it, when there is one), .caches, else slabinfo. `env` is
- * what nothing else says. SIM_ERROR_IO when it cannot be read. */
-SlabListing *slab_listing_load(const SlabGeometryEnv *env, const char *path, GError **error);
 
 /* Computes row `i` and appends a line "CACHE: column listed L, computed C" to `differences` for each number that
  * differs. `ret_n_differences` counts them. */

@@ -43,12 +43,13 @@ gboolean
 slab_flags_parse(const char *text, guint *ret_flags, GError **error)
 {
     g_auto(GStrv) words = g_strsplit(text, "|", -1);
+    gboolean is_none = text[0] == '\0' || g_str_equal(text, "-");
     guint flags = 0;
 
     for (char **word = words; *word != NULL; word++) {
         guint flag = flag_by_name(g_strstrip(*word));
 
-        if (flag == 0 && !(word == words && (*word)[0] == '\0' && word[1] == NULL)) {
+        if (flag == 0 && !is_none) {
             g_set_error(error, SIM_ERROR, SIM_ERROR_UNKNOWN_KEY, "\"%s\" is no slab flag (HWCACHE_ALIGN, ACCOUNT, ...)",
                         *word);
             return FALSE;
@@ -110,7 +111,7 @@ parse_bool(const char *key, const char *value, gboolean *ret_bool, GError **erro
 
 /* `value` is NULL for a bare word. */
 static gboolean
-set_key(SlabCacheSpec *spec, const char *key, const char *value, GError **error)
+set_key(SlabCacheSpec *spec, const char *key, const char *value, GStringChunk *names, GError **error)
 {
     const struct {
         const char *key;
@@ -133,6 +134,10 @@ set_key(SlabCacheSpec *spec, const char *key, const char *value, GError **error)
         return parse_bool(key, value, &spec->has_ctor, error);
     if (g_str_equal(key, "boot_cache"))
         return parse_bool(key, value, &spec->is_boot_cache, error);
+    if (value != NULL && g_str_equal(key, "names")) {
+        spec->alias_names = g_string_chunk_insert(names, value);
+        return TRUE;
+    }
     if (value != NULL && g_str_equal(key, "flags")) {
         if (!slab_flags_parse(value, &flags, error))
             return FALSE;
@@ -144,7 +149,7 @@ set_key(SlabCacheSpec *spec, const char *key, const char *value, GError **error)
             return parse_number(key, value, numbers[i].is_size, numbers[i].number, error);
     g_set_error(error, SIM_ERROR, SIM_ERROR_UNKNOWN_KEY,
                 "\"%s\" is no key of a cache%s (object_size, align, flags, ctor, usersize, freeptr_offset, "
-                "sheaf_capacity, boot_cache, order, cpu_partial, cpu_partial_slabs, min_partial)",
+                "sheaf_capacity, boot_cache, order, cpu_partial, cpu_partial_slabs, min_partial, names)",
                 key, value == NULL ? " without a value" : "");
     return FALSE;
 }
@@ -161,6 +166,14 @@ spec_of_name(const char *name, gssize length, GStringChunk *names)
 }
 
 gboolean
+slab_spec_is_named(const SlabCacheSpec *spec, const char *name)
+{
+    g_auto(GStrv) names = g_strsplit(spec->alias_names != NULL ? spec->alias_names : "", " ", -1);
+
+    return g_str_equal(spec->name, name) || (name[0] != '\0' && g_strv_contains((const char *const *) names, name));
+}
+
+gboolean
 slab_spec_parse(const char *text, GStringChunk *names, SlabCacheSpec *ret_spec, GError **error)
 {
     g_auto(GStrv) parts = g_strsplit(text, ",", -1);
@@ -173,7 +186,7 @@ slab_spec_parse(const char *text, GStringChunk *names, SlabCacheSpec *ret_spec, 
         return FALSE;
     }
     spec = spec_of_name(parts[0], colon - parts[0], names);
-    if (!set_key(&spec, "object_size", colon + 1, error)) {
+    if (!set_key(&spec, "object_size", colon + 1, names, error)) {
         g_prefix_error(error, "\"%s\": ", text);
         return FALSE;
     }
@@ -182,7 +195,7 @@ slab_spec_parse(const char *text, GStringChunk *names, SlabCacheSpec *ret_spec, 
 
         if (equals != NULL)
             *equals = '\0';
-        if (!set_key(&spec, *part, equals == NULL ? NULL : equals + 1, error)) {
+        if (!set_key(&spec, *part, equals == NULL ? NULL : equals + 1, names, error)) {
             g_prefix_error(error, "\"%s\": ", text);
             return FALSE;
         }
@@ -227,7 +240,7 @@ parse_caches_line(char *line, GStringChunk *names, GHashTable *seen, GArray *spe
     g_strchomp(line);
     if (!g_hash_table_add(seen, g_strdup_printf("%s\n%s", last->name, line)))
         return syntax_error(error, SIM_ERROR_PARSE, "a key given twice");
-    return set_key(last, line, g_strchug(equals + 1), error);
+    return set_key(last, line, g_strchug(equals + 1), names, error);
 }
 
 gboolean
@@ -252,4 +265,35 @@ slab_spec_parse_caches(const char *text, const char *path, GStringChunk *names, 
     }
     g_array_append_vals(specs, found->data, found->len);
     return TRUE;
+}
+
+static void
+write_number(GString *text, const char *key, gint number, gint absent)
+{
+    if (number != absent)
+        g_string_append_printf(text, "%s=%d\n", key, number);
+}
+
+void
+slab_spec_write(const SlabCacheSpec *spec, GString *text)
+{
+    /* The reader knows kmalloc caches by their names. */
+    guint flags = spec->flags & ~(guint) SLAB_KMALLOC;
+    g_autofree char *names = slab_flags_to_text(flags);
+
+    g_string_append_printf(text, "\n[%s]\nobject_size=%u\n", spec->name, spec->object_size_bytes);
+    if (spec->alias_names != NULL && spec->alias_names[0] != '\0')
+        g_string_append_printf(text, "names=%s\n", spec->alias_names);
+    write_number(text, "align", (gint) spec->align_bytes, 0);
+    if (flags != 0)
+        g_string_append_printf(text, "flags=%s\n", names);
+    if (spec->has_ctor)
+        g_string_append(text, "ctor=true\n");
+    write_number(text, "usersize", (gint) spec->usersize_bytes, 0);
+    write_number(text, "freeptr_offset", spec->freeptr_offset, -1);
+    write_number(text, "sheaf_capacity", spec->args_sheaf_capacity, 0);
+    write_number(text, "order", spec->order_override, -1);
+    write_number(text, "cpu_partial", spec->cpu_partial_override, -1);
+    write_number(text, "cpu_partial_slabs", spec->cpu_partial_slabs_override, -1);
+    write_number(text, "min_partial", spec->min_partial_override, -1);
 }

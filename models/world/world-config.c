@@ -58,8 +58,11 @@ static const SimKeySpec slub_keys[] = {
 
 static const SimKeySpec cache_keys[] = {
     CACHE_KEY("object_size", SIM_KEY_SIZE, 1, 1 << 25, "s->object_size"),
-    CACHE_KEY("align", SIM_KEY_SIZE, 1, 1 << 20, "align argument of kmem_cache_create()"),
+    CACHE_KEY("align", SIM_KEY_SIZE, 0, 1 << 25, "align argument of kmem_cache_create(), 0 B = none"),
     CACHE_KEY("flags", SIM_KEY_TEXT, 0, 0, "creation flags, HWCACHE_ALIGN|ACCOUNT|..."),
+    CACHE_KEY("usersize", SIM_KEY_SIZE, 0, 1 << 25, "region that user space may copy, 0 B = none"),
+    CACHE_KEY("freeptr_offset", SIM_KEY_INT, -1, 1 << 25, "free_ptr_offset of kmem_cache_args, from 6.12; -1 = none"),
+    CACHE_KEY("args_sheaf_capacity", SIM_KEY_INT, 0, 4096, "sheaf_capacity of kmem_cache_args, from 6.18; 0 = none"),
     CACHE_KEY("ctor", SIM_KEY_BOOL, 0, 0, "whether the cache has a constructor"),
     CACHE_KEY("order", SIM_KEY_INT, 0, 10, "slab order instead of the computed one"),
     CACHE_KEY("min_partial", SIM_KEY_INT, 0, 1e6, "sysfs min_partial"),
@@ -122,7 +125,8 @@ world_schema(void)
 {
     static const SimKeySpec *tables[64];
     static SimSchema schema = {.tables = tables, .layer_key = "machine.profile", .layer_dir = "machines",
-                               .layer_suffix = "machine", .scenarios_dir = SLUBSIM_SCENARIOS_DIR};
+                               .layer_suffix = "machine", .scenarios_dir = SLUBSIM_SCENARIOS_DIR,
+                               .add_layer = world_add_layer};
     static gsize once;
 
     if (g_once_init_enter(&once)) {
@@ -132,6 +136,7 @@ world_schema(void)
         tables[n++] = mach_cost_keys;
         tables[n++] = kernel_keys;
         tables[n++] = slub_keys;
+        tables[n++] = world_caches_keys;
         tables[n++] = cache_keys;
         tables[n++] = memcg_keys;
         tables[n++] = latency_keys;
@@ -292,8 +297,8 @@ static const KnownCache known_caches[] = {
     {0, "xfs_inode:984,align=64,flags=RECLAIM_ACCOUNT|ACCOUNT,ctor"},
 };
 
-static gboolean
-find_known_cache(const SlabGeometryEnv *env, const char *name, GStringChunk *names, SlabCacheSpec *ret_spec)
+gboolean
+world_known_cache(const SlabGeometryEnv *env, const char *name, GStringChunk *names, SlabCacheSpec *ret_spec)
 {
     for (guint i = 0; i < G_N_ELEMENTS(known_caches); i++) {
         gsize length = strlen(name);
@@ -327,6 +332,12 @@ apply_cache_group(const SimConfig *config, const char *group, SlabCacheSpec *spe
         spec->object_size_bytes = (guint) sim_config_size(config, group, "object_size");
     if (sim_config_is_given(config, group, "align"))
         spec->align_bytes = (guint) sim_config_size(config, group, "align");
+    if (sim_config_is_given(config, group, "usersize"))
+        spec->usersize_bytes = (guint) sim_config_size(config, group, "usersize");
+    if (sim_config_is_given(config, group, "freeptr_offset"))
+        spec->freeptr_offset = (gint) sim_config_int(config, group, "freeptr_offset");
+    if (sim_config_is_given(config, group, "args_sheaf_capacity"))
+        spec->args_sheaf_capacity = (gint) sim_config_int(config, group, "args_sheaf_capacity");
     if (sim_config_is_given(config, group, "flags")) {
         g_autoptr(GError) inner = NULL;
         if (!slab_flags_parse(sim_config_text(config, group, "flags"), &spec->flags, &inner))
@@ -381,7 +392,7 @@ world_cache_spec(const SimConfig *config, const SlabGeometryEnv *env, const char
 {
     const char *const *instances = sim_config_instances(config, "cache *");
     SlabCacheSpec spec = slab_cache_spec_default(g_string_chunk_insert(names, name), 0);
-    gboolean is_known = find_known_cache(env, name, names, &spec);
+    gboolean is_known = world_known_cache(env, name, names, &spec);
 
     if (instances && g_strv_contains(instances, name)) {
         g_autofree char *group = g_strconcat("cache ", name, NULL);

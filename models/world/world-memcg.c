@@ -11,7 +11,7 @@ find_cache(const World *world, const char *name)
 {
     for (guint i = 0; i < world->slub->n_caches; i++)
         if (strcmp(world->slub->cache[i]->name, name) == 0)
-            return world->slub->cache[i];
+            return world->slub->front[i];
     return NULL;
 }
 
@@ -30,7 +30,9 @@ array_cache(World *world, const SlabGeometryEnv *env, guint class, GError **erro
     if (!world_cache_geometry(world->config, env, spec.name, &geometry, error))
         return NULL;
     return slub_cache_new(world->slub, spec.name, &geometry, sim_config_real(world->config, "slub", "order_fallback"),
-                          TRUE, error);
+                          TRUE, error)
+               ? find_cache(world, name)
+               : NULL;
 }
 
 static gboolean

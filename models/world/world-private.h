@@ -2,6 +2,7 @@
 #ifndef WORLD_PRIVATE_H
 #define WORLD_PRIVATE_H
 
+#include "sim-layer.h"
 #include "workload.h"
 
 /* Shared by the world's own files only. */
@@ -52,12 +53,18 @@ gboolean world_layers(const SimConfig *config, guint kernel, SlubLayers *ret_lay
 SlubSystem *world_slub_new(const SimConfig *config, Machine *machine, GError **error);
 gboolean world_geometry_env(const SimConfig *config, const MachTopology *topology, SlabGeometryEnv *ret_env,
                             GError **error);
+/* What `name` is in this release, by common knowledge. FALSE when nobody knows. The name is kept in `names`. */
+gboolean world_known_cache(const SlabGeometryEnv *env, const char *name, GStringChunk *names, SlabCacheSpec *ret_spec);
 /* What `name` is in this release and scenario. SIM_ERROR_MODEL when nobody knows its object size. The spec's name is
  * kept in `names`. */
 gboolean world_cache_spec(const SimConfig *config, const SlabGeometryEnv *env, const char *name, GStringChunk *names,
                           SlabCacheSpec *ret_spec, GError **error);
 gboolean world_cache_geometry(const SimConfig *config, const SlabGeometryEnv *env, const char *name,
                               SlabGeometry *ret_geometry, GError **error);
+
+/* world-caches.c: SimSchema.add_layer, the workload's caches from the file of [caches]. */
+extern const SimKeySpec world_caches_keys[];
+gboolean world_add_layer(const SimConfig *config, SimLayer *layer, GError **error);
 
 /* world-memcg.c: after the caches and before the workload; the world has world->memcg then, if anything asks for it. */
 gboolean world_add_memcg(World *world, GError **error);
@@ -68,6 +75,11 @@ extern const SimKeySpec latency_keys[];
 void world_add_latency(World *world);
 void world_latency_window(const World *world, guint cpu, gboolean is_start);
 void world_report_latency(const World *world, SimRecord *record);
+
+/* world.c: world_run() with an observer, NULL for none; the world is kept for who looks at what is left. NULL on
+ * failure. */
+World *world_run_keeping(const SimRunInput *input, SimRecord *record, const SlubObserver *observer, GError **error);
+void world_free(World *world);
 
 /* world-observe.c */
 WorldRun *world_run_new(World *world, const Workload *workload, SimTime sample_interval);

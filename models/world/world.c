@@ -8,7 +8,7 @@ world_cache(const World *world, const char *name)
 {
     for (guint i = 0; i < world->slub->n_caches; i++)
         if (strcmp(world->slub->cache[i]->name, name) == 0)
-            return world->slub->cache[i];
+            return world->slub->front[i];
     g_error("the workload does not name its cache %s", name);
 }
 
@@ -69,14 +69,15 @@ world_check(const SimConfig *config, GError **error)
            (!workload->check || workload->check(config, topology, error));
 }
 
-static void
-world_clear(World *world)
+void
+world_free(World *world)
 {
     memcg_free(world->memcg);
     slub_system_free(world->slub);
     mach_machine_free(world->machine);
     mach_topology_free(world->topology);
     g_free(world->cpu);
+    g_free(world);
 }
 
 /* Caches are made before the workload is set up, in the order in which it names them. */
@@ -100,14 +101,17 @@ add_caches(World *world, const Workload *workload, GError **error)
 }
 
 static gboolean
-build(World *world, WorldRun *run, GError **error)
+build(World *world, WorldRun *run, const SlubObserver *observer, GError **error)
 {
     world->machine = mach_machine_new(world->topology, world->config, world->seed, world->replication,
                                       run->checkpoint, run->n_checkpoints, 1);
     world->machine->on_checkpoint = world_on_checkpoint;
     world->machine->on_checkpoint_data = run;
     world->slub = world_slub_new(world->config, world->machine, error);
-    if (!world->slub || !add_caches(world, run->workload, error) || !world_add_memcg(world, error))
+    if (!world->slub)
+        return FALSE;
+    world->slub->observer = observer;
+    if (!add_caches(world, run->workload, error) || !world_add_memcg(world, error))
         return FALSE;
     world_add_latency(world);
     run->workload_state = run->workload->setup(world, error);
@@ -153,39 +157,61 @@ check_window(const WorldRun *run, GError **error)
                             sim_time_to_seconds(world_window_end(run)) * 1e3);
 }
 
-gboolean
-world_run(const SimRunInput *input, SimRecord *record, GError **error)
+static void
+report(const WorldRun *run, SimRecord *record)
+{
+    World *world = run->world;
+
+    for (guint i = 0; i < world->machine->n_cpus; i++)
+        mach_finish_checkpoints(&world->machine->cpu[i]);
+    world_report(run, record);
+    world_report_latency(world, record);
+    if (world->memcg)
+        memcg_report(world->memcg, record);
+    if (run->workload->report)
+        run->workload->report(world, run->workload_state, record);
+    sim_record_set_fingerprint(record, world->machine->engine->fingerprint);
+}
+
+World *
+world_run_keeping(const SimRunInput *input, SimRecord *record, const SlubObserver *observer, GError **error)
 {
     const SimConfig *config = input->config;
-    World world = {
+    MachTopology *topology = mach_topology_new(config, error);
+    World *world;
+    WorldRun *run;
+    gboolean ok;
+
+    if (!topology)
+        return NULL;
+    world = g_new0(World, 1);
+    *world = (World){
         .config = config,
         .seed = input->seed,
         .replication = input->replication,
         .starts_mixed = strcmp(input->start, "mixed") == 0,
         .warmup = sim_config_time(config, "run", "warmup"),
-        .topology = mach_topology_new(config, error),
+        .topology = topology,
+        .cpu = g_new0(WorldCpu, topology->n_cpus),
     };
-    WorldRun *run;
-    gboolean ok;
-
-    if (!world.topology)
-        return FALSE;
-    world.end = world.warmup + sim_config_time(config, "run", "duration");
-    world.cpu = g_new0(WorldCpu, world.topology->n_cpus);
-    run = world_run_new(&world, configured_workload(config), sim_config_time(config, "run", "sample_interval"));
-    ok = build(&world, run, error) && run_to_the_end(&world, input, error) && check_window(run, error);
-    if (ok) {
-        for (guint i = 0; i < world.machine->n_cpus; i++)
-            mach_finish_checkpoints(&world.machine->cpu[i]);
-        world_report(run, record);
-        world_report_latency(&world, record);
-        if (world.memcg)
-            memcg_report(world.memcg, record);
-        if (run->workload->report)
-            run->workload->report(&world, run->workload_state, record);
-        sim_record_set_fingerprint(record, world.machine->engine->fingerprint);
-    }
+    world->end = world->warmup + sim_config_time(config, "run", "duration");
+    run = world_run_new(world, configured_workload(config), sim_config_time(config, "run", "sample_interval"));
+    ok = build(world, run, observer, error) && run_to_the_end(world, input, error) && check_window(run, error);
+    if (ok)
+        report(run, record);
     world_run_free(run);
-    world_clear(&world);
-    return ok;
+    if (!ok)
+        g_clear_pointer(&world, world_free);
+    return world;
+}
+
+gboolean
+world_run(const SimRunInput *input, SimRecord *record, GError **error)
+{
+    World *world = world_run_keeping(input, record, NULL, error);
+
+    if (!world)
+        return FALSE;
+    world_free(world);
+    return TRUE;
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Any bytes as a listing: read, inferred, checked, reported, and written as a .caches file that reads back. */
+/* Any bytes as a listing: read, inferred, checked, reported, compared with the model, and written as a .caches file
+ * that reads back. */
 #include "fuzz-target.h"
 
 #include "imp-caches.h"
 #include "imp-check.h"
+#include "imp-compare.h"
 #include "imp-read.h"
 #include "imp-report.h"
 #include "slab-spec.h"
@@ -19,6 +21,19 @@ write_and_read_back(ImpDump *dump, guint table, const ImpMachine *machine)
     g_assert_true(g_utf8_validate(text->str, (gssize) text->len, NULL));
     g_assert_true(slab_spec_parse_caches(text->str, "written", names, specs, NULL));
     g_assert_cmpuint(specs->len, ==, n);
+}
+
+static void
+compare(const ImpDump *dump, const SlabGeometryEnv *env)
+{
+    g_autoptr(GString) text = g_string_new(NULL);
+    g_autoptr(GError) error = NULL;
+    guint n_differing;
+
+    if (!imp_compare_geometry(dump, env, text, &n_differing, &error))
+        g_assert_nonnull(error);
+    else
+        g_assert_cmpuint(n_differing, <=, dump->rows->len);
 }
 
 int
@@ -40,6 +55,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     imp_report_memory(dump, 0, &machine, 10, text);
     imp_report_activity(dump, 0, text);
     imp_report_call_sites(dump, 0, text);
+    compare(dump, &machine.env);
     write_and_read_back(dump, 0, &machine);
     return 0;
 }

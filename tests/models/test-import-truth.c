@@ -137,7 +137,7 @@ test_ground_truth(void)
         g_test_message("%.60s", sections[i]);
         check_inference(parts[0], dump, &env);
         n_caches += check_round_trip(dump, &env);
-        imp_compare_geometry(dump, 0, &env, differences, &n_differing, &error);
+        imp_compare_geometry(dump, &env, differences, &n_differing, &error);
         g_assert_no_error(error);
         g_assert_cmpuint(n_differing, ==, 0);
     }
@@ -157,7 +157,7 @@ test_wrong_machine(void)
     guint n_differing = 0;
 
     env.n_possible_cpus = env.n_present_cpus = 512;
-    g_assert_true(imp_compare_geometry(dump, 0, &env, differences, &n_differing, NULL));
+    g_assert_true(imp_compare_geometry(dump, &env, differences, &n_differing, NULL));
     g_assert_cmpuint(n_differing, >, 10);
     g_assert_nonnull(strstr(differences->str, "order listed"));
 }
