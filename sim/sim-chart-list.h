@@ -22,5 +22,6 @@ SIM_CHART(partial, "partial", "series", "Length of the nodes' partial lists over
 SIM_CHART(waits, "waits", "waits", "Share of lock acquisitions that waited longer than a given time")
 SIM_CHART(latency, "latency", "latency_times", "Share of calls that took longer than a given time")
 SIM_CHART(percentiles, "percentiles", "latency_times", "Time of calls by percentile")
+SIM_CHART(accounting, "accounting", "accounting", "Time of an accounted allocation, by step")
 #undef SIM_CHART
 #undef SIM_CHART_OF_SWEEP

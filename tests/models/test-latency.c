@@ -450,6 +450,29 @@ test_flush_of_a_busy_task(void)
     g_assert_cmpfloat_with_epsilon(other, 4000, 100);
 }
 
+/* The steps of an accounted allocation are all of it. */
+static void
+test_accounting_steps(void)
+{
+    static const char *const modes[] = {"off", "root", "user", "user;memcg.scoped_pointer=yes",
+                                        "user;kernel.version=6.12;memcg.profiling=true"};
+
+    for (guint i = 0; i < G_N_ELEMENTS(modes); i++) {
+        g_autofree char *settings = g_strconcat("workload.objects=20000;run.duration=5 ms;memcg.mode=", modes[i], NULL);
+        g_autoptr(SimRecord) record = run_world("kmalloc_accounted", settings);
+        double sum = 0;
+
+        for (guint t = 0; t < sim_record_n_tables(record); t++) {
+            const SimTable *table = sim_record_table(record, t);
+
+            for (guint row = 0; g_str_equal(sim_table_name(table), "accounting") && row < sim_table_n_rows(table);
+                 row++)
+                sum += g_ascii_strtod(sim_table_cell(table, row, 1), NULL);
+        }
+        g_assert_cmpfloat_with_epsilon(sum, metric(record, "alloc_mean_ns"), 1e-6);
+    }
+}
+
 int
 main(int argc, char **argv)
 {
@@ -463,5 +486,6 @@ main(int argc, char **argv)
     g_test_add_func("/latency/neutral", test_neutral);
     g_test_add_func("/latency/flush-costs", test_flush_costs);
     g_test_add_func("/latency/flush-of-a-busy-task", test_flush_of_a_busy_task);
+    g_test_add_func("/latency/accounting-steps", test_accounting_steps);
     return g_test_run();
 }
