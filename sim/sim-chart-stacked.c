@@ -281,7 +281,7 @@ prepare(SimChartSource *source, SimChartDrawing *drawing, const char *table_name
 
     if (table == NULL || sim_table_n_rows(table) == 0 || !stack_init(&stack, source, table, part, value, error))
         return FALSE;
-    ok = stack_sum(&stack, error) && highest_bar(&stack) > 0;
+    ok = stack_sum(&stack, error);
     if (ok) {
         g_autofree char *y_label = sim_chart_scale(quantity, highest_bar(&stack), &stack.divisor);
         sim_chart_add_arg(drawing, "%s", stack.note);
