@@ -6,7 +6,13 @@
 load HERE . "/style.gp"
 set title TITLE . "\n" . NOTE noenhanced
 set ylabel YLABEL noenhanced
-set yrange [0:1e-9<*]
+# Nothing but zeros still needs a range.
+TOTAL = 0
+do for [i = 1:N_PARTS] {
+    stats DATA using (column(i + 1)) every ::1 nooutput
+    TOTAL = TOTAL + STATS_max
+}
+if (TOTAL > 0) { set yrange [0:*] } else { set yrange [0:1] }
 set offsets 0, 0, graph 0.05, 0
 set style data histograms
 set style histogram rowstacked

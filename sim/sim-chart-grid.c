@@ -170,7 +170,9 @@ curves_put(SimChartDrawing *drawing, const Curves *curves, const SimGrid *grid)
     }
     /* Panels are named by blocks of their own: the first word of a block names a line. */
     for (guint panel = 0; panel < curves->panels.list->len; panel++) {
-        sim_chart_put_label(drawing, curves->panels.list->pdata[panel], '\n');
+        const char *name = curves->panels.list->pdata[panel];
+        /* gnuplot skips an empty line. */
+        sim_chart_put_label(drawing, *name != '\0' ? name : "\u00a0", '\n');
         g_string_append(drawing->data, "0\n");
         sim_chart_end_block(drawing);
     }

@@ -20,5 +20,8 @@ SIM_CHART(memory, "memory", "series", "Memory over simulated time, by what holds
 SIM_CHART(memory_places, "memory-places", "memory", "Memory by place")
 SIM_CHART(partial, "partial", "series", "Length of the nodes' partial lists over simulated time")
 SIM_CHART(waits, "waits", "waits", "Share of lock acquisitions that waited longer than a given time")
+SIM_CHART(latency, "latency", "latency_times", "Share of calls that took longer than a given time")
+SIM_CHART(percentiles, "percentiles", "latency_times", "Time of calls by percentile")
+SIM_CHART(accounting, "accounting", "accounting", "Time of an accounted allocation, by step")
 #undef SIM_CHART
 #undef SIM_CHART_OF_SWEEP

@@ -309,3 +309,10 @@ sim_chart_prepare_memory_places(SimChartSource *source, const SimChartSpec *spec
 {
     return prepare(source, drawing, "memory", "place", "bytes", "memory_bytes", error);
 }
+
+gboolean
+sim_chart_prepare_accounting(SimChartSource *source, const SimChartSpec *spec, SimChartDrawing *drawing,
+                             GError **error)
+{
+    return prepare(source, drawing, "accounting", "step", "ns", "allocation_ns", error);
+}

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Complementary distribution of waiting times: for each bucket bound the share of acquisitions that waited longer.
- * At the bounds of a histogram these shares are exact, so nothing is interpolated. All locks, nodes and replications
- * of a variant are pooled, unless the chart's metric names one lock; of an axis, the last value is shown, and of a
- * study the settings of the headline at its last default place. */
+/* Complementary distributions of times, of waiting for locks and of the model's calls: for each bucket bound the share
+ * that took longer. At the bounds of a histogram these shares are exact, so nothing is interpolated. What the chart's
+ * metric names is shown (one lock; the CPUs and the operation, "all free"), and all replications of a variant are
+ * pooled; of an axis, the last value is shown, and of a study the settings of the headline at its last default place.
+ */
 #include "sim-chart-private.h"
 
 #include <math.h>
@@ -13,11 +14,23 @@ typedef struct {
     double upper_ns, count;
 } Bucket;
 
+/* Where a kind of chart finds its times. */
+typedef struct {
+    const char *table;
+    const char *subject[3]; /* columns whose cells, with blanks between them, name what the times are of; NULL ends */
+    const char *all;        /* what is shown unless the chart names something */
+    gboolean shows_all;     /* that is everything, and no subject */
+} Times;
+
+static const Times lock_waits = {"waits", {"lock"}, "all locks", TRUE};
+static const Times call_times = {"latency_times", {"cpus", "operation"}, "all free", FALSE};
+
 typedef struct {
     SimChartRows rows;
-    guint lock, upper, count;
-    const char *wanted_lock, *axis_value;
-    GArray *choices, *places; /* of a study */
+    guint upper, count;
+    guint subject[3], n_subject;
+    const char *wanted, *axis_value; /* wanted NULL: everything */
+    GArray *choices, *places;        /* of a study */
 } Waits;
 
 static void
@@ -37,14 +50,27 @@ compare_buckets(gconstpointer a, gconstpointer b)
 }
 
 static gboolean
+subject_is(const Waits *waits, guint row, const char *wanted)
+{
+    GString *subject = g_string_new(NULL);
+    gboolean is_equal;
+
+    for (guint i = 0; i < waits->n_subject; i++)
+        g_string_append_printf(subject, "%s%s", i > 0 ? " " : "",
+                               sim_table_cell(waits->rows.table, row, waits->subject[i]));
+    is_equal = g_str_equal(subject->str, wanted);
+    g_string_free(subject, TRUE);
+    return is_equal;
+}
+
+static gboolean
 row_is_shown(const Waits *waits, guint row)
 {
     gboolean is_of_point = waits->places != NULL
                                ? sim_chart_rows_is_picked(&waits->rows, row, waits->choices, waits->places)
                                : g_str_equal(sim_chart_rows_axis_value(&waits->rows, row), waits->axis_value);
 
-    return is_of_point && (waits->wanted_lock == NULL ||
-                           g_str_equal(sim_table_cell(waits->rows.table, row, waits->lock), waits->wanted_lock));
+    return is_of_point && (waits->wanted == NULL || subject_is(waits, row, waits->wanted));
 }
 
 /* The buckets of one curve in rising order of their bounds. */
@@ -102,20 +128,24 @@ put_curve(SimChartDrawing *drawing, const char *name, const GArray *buckets)
 }
 
 static gboolean
-waits_init(Waits *waits, SimChartSource *source, const SimChartSpec *spec, GError **error)
+waits_init(Waits *waits, const Times *times, SimChartSource *source, const SimChartSpec *spec, GError **error)
 {
-    const SimTable *table = sim_chart_source_table(source, "waits", error);
-    int lock, upper, count;
+    const SimTable *table = sim_chart_source_table(source, times->table, error);
+    int upper, count;
 
-    if (table == NULL || sim_table_n_rows(table) == 0 || (lock = sim_chart_column(table, "lock", error)) < 0 ||
-        (upper = sim_chart_column(table, "upper_ns", error)) < 0 ||
+    if (table == NULL || sim_table_n_rows(table) == 0 || (upper = sim_chart_column(table, "upper_ns", error)) < 0 ||
         (count = sim_chart_column(table, "count", error)) < 0)
         return FALSE;
+    for (; times->subject[waits->n_subject]; waits->n_subject++) {
+        int column = sim_chart_column(table, times->subject[waits->n_subject], error);
+        if (column < 0)
+            return FALSE;
+        waits->subject[waits->n_subject] = (guint) column;
+    }
     sim_chart_rows_init(&waits->rows, source, table);
-    waits->lock = (guint) lock;
     waits->upper = (guint) upper;
     waits->count = (guint) count;
-    waits->wanted_lock = spec->metric;
+    waits->wanted = spec->metric != NULL || times->shows_all ? spec->metric : times->all;
     waits->axis_value = sim_chart_rows_axis_value(&waits->rows, sim_table_n_rows(table) - 1);
     if (waits->rows.grid != NULL) {
         waits->choices = sim_chart_pick_choices(waits->rows.grid, MAX_CURVES);
@@ -125,14 +155,16 @@ waits_init(Waits *waits, SimChartSource *source, const SimChartSpec *spec, GErro
     return TRUE;
 }
 
-gboolean
-sim_chart_prepare_waits(SimChartSource *source, const SimChartSpec *spec, SimChartDrawing *drawing, GError **error)
+static gboolean
+prepare_times(const Times *times, SimChartSource *source, const SimChartSpec *spec, SimChartDrawing *drawing,
+              GError **error)
 {
+    const char *shown = spec->metric != NULL ? spec->metric : times->all;
     g_auto(SimChartNames) curves = {0};
     g_auto(Waits) waits = {0};
     guint n_drawn = 0;
 
-    if (!waits_init(&waits, source, spec, error))
+    if (!waits_init(&waits, times, source, spec, error))
         return FALSE;
     sim_chart_names_init(&curves);
     for (guint row = 0; row < sim_table_n_rows(waits.rows.table); row++) {
@@ -143,7 +175,7 @@ sim_chart_prepare_waits(SimChartSource *source, const SimChartSpec *spec, SimCha
     if (curves.list->len == 0 && spec->metric == NULL)
         return FALSE;
     if (curves.list->len == 0) {
-        g_set_error(error, SIM_ERROR, SIM_ERROR_UNKNOWN_KEY, "no run recorded a lock '%s'", spec->metric);
+        g_set_error(error, SIM_ERROR, SIM_ERROR_UNKNOWN_KEY, "no run recorded times of '%s'", spec->metric);
         return FALSE;
     }
     for (guint c = 0; c < curves.list->len && n_drawn < MAX_CURVES; c++) {
@@ -153,13 +185,32 @@ sim_chart_prepare_waits(SimChartSource *source, const SimChartSpec *spec, SimCha
         n_drawn += put_curve(drawing, curves.list->pdata[c], buckets);
     }
     if (waits.places != NULL)
-        sim_chart_add_arg(drawing, "%s, at %s", spec->metric != NULL ? spec->metric : "all locks",
+        sim_chart_add_arg(drawing, "%s, at %s", shown,
                           sim_grid_place(waits.rows.grid, g_array_index(waits.places, guint, 0))->label);
     else if (waits.rows.axis >= 0)
-        sim_chart_add_arg(drawing, "%s, at %s = %s", spec->metric != NULL ? spec->metric : "all locks", source->axis,
-                          waits.axis_value);
+        sim_chart_add_arg(drawing, "%s, at %s = %s", shown, source->axis, waits.axis_value);
     else
-        sim_chart_add_arg(drawing, "%s", spec->metric != NULL ? spec->metric : "all locks");
+        sim_chart_add_arg(drawing, "%s", shown);
     sim_chart_add_arg(drawing, "%u", n_drawn);
     return n_drawn > 0;
+}
+
+gboolean
+sim_chart_prepare_waits(SimChartSource *source, const SimChartSpec *spec, SimChartDrawing *drawing, GError **error)
+{
+    return prepare_times(&lock_waits, source, spec, drawing, error);
+}
+
+gboolean
+sim_chart_prepare_latency(SimChartSource *source, const SimChartSpec *spec, SimChartDrawing *drawing, GError **error)
+{
+    return prepare_times(&call_times, source, spec, drawing, error);
+}
+
+/* The same shares, drawn the other way round. */
+gboolean
+sim_chart_prepare_percentiles(SimChartSource *source, const SimChartSpec *spec, SimChartDrawing *drawing,
+                              GError **error)
+{
+    return prepare_times(&call_times, source, spec, drawing, error);
 }

@@ -2,6 +2,7 @@
 #include "sim-grid.h"
 
 #include "sim-hint.h"
+#include "sim-quantity.h"
 
 #include <math.h>
 #include <string.h>
@@ -234,6 +235,31 @@ choice_new(const SimGrid *grid, GHashTable *names, const SimSourceCell *cell)
     return choice;
 }
 
+/* The value as a number, in bytes or microseconds if it is a size or a time, and the axis' label with that unit. */
+static double
+read_value(const char *key, const char *value, char **ret_label)
+{
+    char *end;
+    double x = g_ascii_strtod(value, &end);
+    gint64 bytes;
+    SimTime time;
+
+    if (*value != '\0' && *end == '\0' && isfinite(x)) {
+        *ret_label = g_strdup(key);
+        return x;
+    }
+    if (sim_parse_size(value, &bytes, NULL)) {
+        *ret_label = g_strdup_printf("%s (bytes)", key);
+        return (double) bytes;
+    }
+    if (sim_parse_time(value, &time, NULL)) {
+        *ret_label = g_strdup_printf("%s (us)", key);
+        return sim_time_to_seconds(time) * 1e6;
+    }
+    *ret_label = g_strdup(key);
+    return NAN;
+}
+
 /* A number at the front of the words of a value, else the value itself; what follows the number is the axis' label. */
 static void
 read_x(SimGridPlace *place, const char *key, const char *words, const char *value, char **ret_label)
@@ -247,10 +273,8 @@ read_x(SimGridPlace *place, const char *key, const char *words, const char *valu
         *ret_label = g_strdup(end + 1);
         return;
     }
-    x = g_ascii_strtod(value, &end);
-    place->x = *value != '\0' && *end == '\0' && isfinite(x) ? x : NAN;
+    place->x = read_value(key, value, ret_label);
     place->x_text = g_strdup(value);
-    *ret_label = g_strdup(key);
 }
 
 static SimGridPlace *

@@ -14,6 +14,7 @@ enum {
     SLUB_BARN_FULL_MAX = 10,  /* MAX_FULL_SHEAVES */
     SLUB_BARN_EMPTY_MAX = 10, /* MAX_EMPTY_SHEAVES */
     SLUB_PCS_BATCH = 32,      /* PCS_BATCH_MAX */
+    SLUB_FIRST_KERNEL_WITH_SHEAVES = SLAB_KERNEL(6, 18),
 };
 
 typedef struct _SlubSheaf SlubSheaf;

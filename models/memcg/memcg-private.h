@@ -38,6 +38,7 @@ typedef struct {
     MemcgPageSlot slot[MEMCG_SLOTS_MAX];
     gint64 object_bytes; /* charged minus uncharged on this CPU, with the objcg pointer's share; whole pages too */
     guint64 stat[MEMCG_N_STATS];
+    SimTime step_ps[MEMCG_N_STEPS]; /* of allocations */
     gboolean makes_array; /* an array's own slab gets none: __GFP_NO_OBJ_EXT */
 } MemcgCpu;
 

@@ -37,6 +37,27 @@ memcg_report(const Memcg *memcg, SimRecord *record)
     sim_record_add_metric(record, "obj_ext_saved_bytes", (double) saved_bytes);
 }
 
+void
+memcg_report_steps(const Memcg *memcg, double n, SimTime total, SimRecord *record)
+{
+    static const char *const columns[] = {"step", "ns", NULL};
+    static const char *const names[] = {
+#define ROW(name, text) text,
+        MEMCG_STEPS(ROW)
+#undef ROW
+    };
+    SimTable *table = sim_record_add_table(record, "accounting", columns);
+
+    for (guint s = 0; s < MEMCG_N_STEPS; s++) {
+        SimTime sum = memcg || s != MEMCG_STEP_SLAB ? 0 : total;
+
+        for (guint i = 0; memcg && i < memcg->system->machine->n_cpus; i++)
+            sum += memcg->cpu[i].step_ps[s];
+        sim_table_put_text(table, names[s]);
+        sim_table_put_real(table, sim_time_to_ns(sum) / n);
+    }
+}
+
 char *
 memcg_check(const Memcg *memcg)
 {

@@ -167,13 +167,36 @@ look_up(Memcg *memcg, MachCpu *cpu, MemcgTask *task)
     return task->group;
 }
 
+/* Books the time since *mark, which moves on to the present. */
+static void
+end_step(Memcg *memcg, const MachCpu *cpu, MemcgStep step, SimTime *mark)
+{
+    memcg__cpu(memcg, cpu)->step_ps[step] += mach_now(cpu) - *mark;
+    *mark = mach_now(cpu);
+}
+
+static MemcgGroup *
+look_up_and_charge(Memcg *memcg, SlubCache *cache, MachCpu *cpu, MemcgTask *task, SimTime *mark)
+{
+    MemcgGroup *group = look_up(memcg, cpu, task);
+
+    end_step(memcg, cpu, MEMCG_STEP_LOOKUP, mark);
+    if (group)
+        memcg__charge(memcg, cpu, group, memcg__full_size(cache));
+    end_step(memcg, cpu, MEMCG_STEP_CHARGE, mark);
+    return group;
+}
+
 /* pcpu_ref, ext and statistics of one object that is charged. */
 static void
-book(Memcg *memcg, SlubCache *cache, MachCpu *cpu, MemcgGroup *group, SlabId object)
+book(Memcg *memcg, SlubCache *cache, MachCpu *cpu, MemcgGroup *group, SlabId object, SimTime *mark)
 {
     memcg__ext_set(memcg, cache, cpu, object);
+    end_step(memcg, cpu, MEMCG_STEP_EXT, mark);
     mach_spend(cpu, cpu->machine->costs.objcg_ref);
+    end_step(memcg, cpu, MEMCG_STEP_REFERENCE, mark);
     memcg__count(memcg, cpu, group, slub_slab_node(cache, object), (gint) memcg__full_size(cache));
+    end_step(memcg, cpu, MEMCG_STEP_STATISTICS, mark);
 }
 
 SlabId
@@ -183,20 +206,25 @@ memcg__slab_alloc(Memcg *memcg, SlubCache *cache, MachCpu *cpu, MemcgTask *task,
     gboolean late = memcg->settings.charges_late;
     MemcgGroup *group = NULL;
     SlabId object;
+    SimTime mark = mach_now(cpu);
 
-    if (!late && (group = look_up(memcg, cpu, task)))
-        memcg__charge(memcg, cpu, group, memcg__full_size(cache));
+    if (!late)
+        group = look_up_and_charge(memcg, cache, cpu, task, &mark);
     object = slub_alloc(cache, cpu);
-    if (late && (group = look_up(memcg, cpu, task)))
-        memcg__charge(memcg, cpu, group, memcg__full_size(cache));
+    end_step(memcg, cpu, MEMCG_STEP_SLAB, &mark);
+    if (late)
+        group = look_up_and_charge(memcg, cache, cpu, task, &mark);
     if (group)
-        book(memcg, cache, cpu, group, object);
+        book(memcg, cache, cpu, group, object, &mark);
     if (group && !memcg->settings.scoped_pointer)
         mach_spend(cpu, costs->objcg_ref);
+    end_step(memcg, cpu, MEMCG_STEP_REFERENCE, &mark);
     if (memcg->settings.ext.profiling) {
         if (!group)
             memcg__ext_set(memcg, cache, cpu, object);
+        end_step(memcg, cpu, MEMCG_STEP_EXT, &mark);
         mach_spend(cpu, costs->alloc_tag);
+        end_step(memcg, cpu, MEMCG_STEP_TAG, &mark);
     }
     *ret_charged = group;
     return object;

@@ -70,6 +70,23 @@ typedef enum {
 
 const char *memcg_stat_name(MemcgStat stat);
 
+/* Where the time of an accounted allocation goes. */
+#define MEMCG_STEPS(ROW)                                                                                               \
+    ROW(SLAB, "slab allocator")                                                                                        \
+    ROW(LOOKUP, "objcg lookup")                                                                                        \
+    ROW(CHARGE, "charge")                                                                                              \
+    ROW(EXT, "slabobj_ext")                                                                                            \
+    ROW(REFERENCE, "objcg references")                                                                                 \
+    ROW(STATISTICS, "statistics")                                                                                      \
+    ROW(TAG, "profiling")
+
+typedef enum {
+#define ROW(name, text) MEMCG_STEP_##name,
+    MEMCG_STEPS(ROW)
+#undef ROW
+        MEMCG_N_STEPS
+} MemcgStep;
+
 /* Rows of [memcg]. */
 extern const SimKeySpec memcg_keys[];
 
@@ -132,6 +149,10 @@ gint64 memcg_counter_pages(const MemcgGroup *group, guint level);
 /* Adds to a record the counts of MemcgStat since the start, and at the end the bytes of arrays, and of arrays not
  * needed as the slabs themselves hold the exts. */
 void memcg_report(const Memcg *memcg, SimRecord *record);
+
+/* Adds the table "accounting": mean time of an allocation by step, of the `n` that memcg_slab_alloc() has made since the
+ * start in `total`. `memcg` NULL: the slab allocator alone. */
+void memcg_report_steps(const Memcg *memcg, double n, SimTime total, SimRecord *record);
 
 /* Why counters, stocks and objects contradict each other; NULL when each page charged is found in an object, a stock or
  * nr_charged_bytes. Caller frees. For a moment when no operation is under way. */

@@ -88,6 +88,7 @@ report(World *world, void *state, SimRecord *record)
     sim_record_add_metric(record, "alloc_best_ns", sim_time_to_ns(l->best) / n);
     sim_record_add_metric(record, "alloc_mean_ns", sim_time_to_ns(l->sum) / n / (double) l->n_rounds);
     sim_record_add_metric(record, "rounds", (double) l->n_rounds);
+    memcg_report_steps(world->memcg, n * (double) l->n_rounds, l->sum, record);
 }
 
 static void

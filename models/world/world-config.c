@@ -36,6 +36,8 @@ static const SimKeySpec slub_keys[] = {
      .help = "the cpu slab and with it the cpu partial list; auto = as in the release: on to 6.19, off from 7.0"},
     {.group = "slub", .key = "sheaves", .type = SIM_KEY_CHOICE, .fallback = "auto", .choices = "auto|on|off",
      .help = "sheaves; auto = of the caches that have them in the release, on = of all that have them in 7.0"},
+    {.group = "slub", .key = "sheaf_capacity", .type = SIM_KEY_INT, .optional = TRUE, .max = 4096,
+     .help = "objects of a sheaf, of all caches that have sheaves; by release computed from the object size"},
     {.group = "slub", .key = "sheaf_refill", .type = SIM_KEY_CHOICE, .fallback = "trylock",
      .choices = "local|trylock|spin",
      .help = "without a cpu slab: partial slabs of which nodes fill a sheaf, others' only if their lock is free or not"},
@@ -381,6 +383,8 @@ apply_sheaves(const SimConfig *config, const SlabGeometryEnv *env, const SlabCac
             return FALSE;
         geometry->sheaf_capacity = other.sheaf_capacity;
     }
+    if (geometry->sheaf_capacity && sim_config_is_given(config, "slub", "sheaf_capacity"))
+        geometry->sheaf_capacity = (guint) sim_config_int(config, "slub", "sheaf_capacity");
     if (instances && g_strv_contains(instances, spec->name) && sim_config_is_given(config, group, "sheaf_capacity"))
         geometry->sheaf_capacity = (guint) sim_config_int(config, group, "sheaf_capacity");
     return TRUE;

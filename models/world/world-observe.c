@@ -141,6 +141,8 @@ read_nodes(WorldRun *run, WorldSample *sample)
         const SlabGeometry *g = &cache->geometry;
         gint64 page = world->topology->page_size_bytes, bytes = page << g->order, min_bytes = page << g->min_order;
 
+        if (cache->sheaves)
+            sample->cache[i].n_sheaves = cache->sheaves->n_in_use;
         for (guint n = 0; n < n_nodes; n++) {
             const SlubNode *node = &cache->node[n];
 

@@ -15,6 +15,7 @@ typedef struct
     gint64 cpu_partial_free;
     gint64 node_partial_free;
     gint64 cpu_sheaf_free, barn_free; /* those that wait for a grace period in sheaves count as the CPU's */
+    gint64 n_sheaves;                 /* of the cache's capacity, in use anywhere */
     guint32 cpu_partial_slabs, node_partial_slabs;
     gint64 slabs, slab_bytes, waste_bytes; /* waste: what is left over at the end of the slabs */
 } WorldCacheSample;

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "sim-ci.h"
+#include "slab-kmalloc.h"
 
 static guint
 n_nodes(const WorldRun *run)
@@ -231,16 +232,33 @@ typedef enum
     PLACE_WASTE,
     PLACE_CPU_SHEAF,
     PLACE_BARN,
+    PLACE_SHEAF_ARRAYS,
     N_PLACES
 } Place;
 
 static const char *const place_names[N_PLACES] = {
-    "objects_inuse", "cpu_slab_free", "cpu_partial_free", "node_partial_free", "waste", "cpu_sheaf_free", "barn_free"};
+    "objects_inuse", "cpu_slab_free", "cpu_partial_free", "node_partial_free", "waste", "cpu_sheaf_free", "barn_free",
+    "sheaf_arrays"};
 
 static guint
 n_places(const WorldRun *run)
 {
     return has_sheaves(run) ? N_PLACES : PLACE_CPU_SHEAF;
+}
+
+/* struct slab_sheaf with its array, in the kmalloc class that holds it. */
+static double
+sheaf_bytes(const WorldRun *run, guint cache)
+{
+    enum {
+        HEADER_BYTES = 32
+    };
+    const SlubSheaves *sheaves = run->world->slub->cache[cache]->sheaves;
+    SlabGeometryEnv env;
+
+    if (!sheaves || !world_geometry_env(run->world->config, run->world->topology, &env, NULL))
+        return 0;
+    return slab_kmalloc_roundup(&env, HEADER_BYTES + env.pointer_bytes * sheaves->capacity);
 }
 
 static void
@@ -255,6 +273,7 @@ bytes_by_place(const WorldRun *run, guint cache, const WorldCacheSample *sample,
     ret_bytes[PLACE_NODE_PARTIAL] = (double) sample->node_partial_free * stride;
     ret_bytes[PLACE_CPU_SHEAF] = (double) sample->cpu_sheaf_free * stride;
     ret_bytes[PLACE_BARN] = (double) sample->barn_free * stride;
+    ret_bytes[PLACE_SHEAF_ARRAYS] = (double) sample->n_sheaves * sheaf_bytes(run, cache);
     ret_bytes[PLACE_WASTE] = (double) sample->waste_bytes;
 }
 
@@ -314,7 +333,7 @@ report_memory(const WorldRun *run, SimRecord *record)
     SimTable *table = sim_record_add_table(record, "memory", columns);
     guint first = run->warmup_index + 1;
     double n_samples = run->end_index - run->warmup_index;
-    double all_slabs = 0, all_inuse = 0, pcp = 0;
+    double all_slabs = 0, all_inuse = 0, all_arrays = 0, pcp = 0;
 
     for (guint c = 0; c < world->slub->n_caches; c++) {
         double mean[N_PLACES] = {0}, slab_bytes = 0, bytes[N_PLACES];
@@ -332,6 +351,7 @@ report_memory(const WorldRun *run, SimRecord *record)
         }
         all_slabs += slab_bytes;
         all_inuse += mean[PLACE_INUSE];
+        all_arrays += mean[PLACE_SHEAF_ARRAYS];
     }
     for (guint i = first; i <= run->end_index; i++)
         pcp += (double) run->sample[i].pcp_pages * world->topology->page_size_bytes / n_samples;
@@ -340,6 +360,11 @@ report_memory(const WorldRun *run, SimRecord *record)
     sim_table_put_real(table, pcp);
     sim_record_add_metric(record, "slab_memory_bytes", all_slabs);
     sim_record_add_metric(record, "objects_inuse_bytes", all_inuse);
+    /* Without sheaves too, so that a sweep can compare the two. */
+    if (world->slub->kernel >= SLUB_FIRST_KERNEL_WITH_SHEAVES || has_sheaves(run)) {
+        sim_record_add_metric(record, "sheaf_array_bytes", all_arrays);
+        sim_record_add_metric(record, "slab_and_sheaf_bytes", all_slabs + all_arrays);
+    }
 }
 
 /* Operations a second between neighbouring checkpoints from `first` on. */

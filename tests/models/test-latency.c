@@ -450,6 +450,70 @@ test_flush_of_a_busy_task(void)
     g_assert_cmpfloat_with_epsilon(other, 4000, 100);
 }
 
+/* The steps of an accounted allocation are all of it. */
+static void
+test_accounting_steps(void)
+{
+    static const char *const modes[] = {"off", "root", "user", "user;memcg.scoped_pointer=yes",
+                                        "user;kernel.version=6.12;memcg.profiling=true"};
+
+    for (guint i = 0; i < G_N_ELEMENTS(modes); i++) {
+        g_autofree char *settings = g_strconcat("workload.objects=20000;run.duration=5 ms;memcg.mode=", modes[i], NULL);
+        g_autoptr(SimRecord) record = run_world("kmalloc_accounted", settings);
+        double sum = 0;
+
+        for (guint t = 0; t < sim_record_n_tables(record); t++) {
+            const SimTable *table = sim_record_table(record, t);
+
+            for (guint row = 0; g_str_equal(sim_table_name(table), "accounting") && row < sim_table_n_rows(table);
+                 row++)
+                sum += g_ascii_strtod(sim_table_cell(table, row, 1), NULL);
+        }
+        g_assert_cmpfloat_with_epsilon(sum, metric(record, "alloc_mean_ns"), 1e-6);
+    }
+}
+
+/* By hand: an array for 64 objects of 64 bytes is a kmalloc-512, 8 bytes each; 72 bytes have room for it in their own
+ * padding up to 128, and 1136 bytes leave 8 * 28 bytes at the end of an order-3 slab (32768 - 28 * 1152). */
+static void
+test_placement(void)
+{
+    static const struct {
+        const char *settings;
+        double place, bytes_per_object;
+    } cases[] = {
+        {"object_size=64 B;memcg.placement=rfc-v2", SLAB_EXT_ARRAY, 8},
+        {"object_size=72 B;memcg.placement=leftover", SLAB_EXT_ARRAY, 8},
+        {"object_size=72 B;memcg.placement=rfc-v2", SLAB_EXT_PADDING, 0},
+        {"object_size=1136 B;memcg.placement=leftover", SLAB_EXT_LEFTOVER, 0},
+    };
+
+    for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+        g_autofree char *settings =
+            g_strconcat("kernel.version=6.17;memcg.mode=user;machine.cores_per_l3=16;run.duration=20 ms;"
+                        "workload.placed_objects=2000;cache placed.flags=ACCOUNT|HWCACHE_ALIGN;"
+                        "cache placed.",
+                        cases[i].settings, NULL);
+        g_autoptr(SimRecord) record = run_world("placement\n[cache placed]", settings);
+
+        g_assert_cmpfloat(metric(record, "ext_place"), ==, cases[i].place);
+        g_assert_cmpfloat(metric(record, "ext_array_bytes_per_object"), ==, cases[i].bytes_per_object);
+    }
+}
+
+/* 28 pointers behind a header of 32 bytes fill a kmalloc-256; every CPU has a main sheaf of both caches. */
+static void
+test_sheaf_arrays(void)
+{
+    g_autoptr(SimRecord) record =
+        run_world("mmap1", MACHINE "workload.processes=8;kernel.version=7.0;slub.sheaf_capacity=28");
+    double arrays = metric(record, "sheaf_array_bytes");
+
+    g_assert_cmpfloat(fmod(arrays, 256), ==, 0);
+    g_assert_cmpfloat(arrays, >=, 2 * 16 * 256);
+    g_assert_cmpfloat(metric(record, "slab_and_sheaf_bytes"), ==, metric(record, "slab_memory_bytes") + arrays);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -463,5 +527,8 @@ main(int argc, char **argv)
     g_test_add_func("/latency/neutral", test_neutral);
     g_test_add_func("/latency/flush-costs", test_flush_costs);
     g_test_add_func("/latency/flush-of-a-busy-task", test_flush_of_a_busy_task);
+    g_test_add_func("/latency/accounting-steps", test_accounting_steps);
+    g_test_add_func("/latency/placement", test_placement);
+    g_test_add_func("/latency/sheaf-arrays", test_sheaf_arrays);
     return g_test_run();
 }
