@@ -10,7 +10,7 @@
 #define KEY(name, key_type) .group = "workload", .key = name, .type = key_type
 
 static const SimKeySpec keys[] = {
-    {KEY("pingpong_rounds", SIM_KEY_INT), .fallback = "1000", .min = 1, .max = 1e6,
+    {KEY("pingpong_rounds", SIM_KEY_INT), .fallback = "50000", .min = 1, .max = 1e6,
      .help = "pingpong: round trips with each partner"},
     {NULL},
 };
