@@ -13,6 +13,7 @@ sim_loader_free(SimLoader *loader)
 {
     if (loader == NULL)
         return;
+    g_hash_table_unref(loader->bases);
     g_hash_table_unref(loader->layers);
     g_ptr_array_unref(loader->chain);
     g_ptr_array_unref(loader->rows);
@@ -93,6 +94,7 @@ sim_loader_new(const SimSchema *schema, const char *path, GError **error)
     loader->rows = sim_schema_rows(schema);
     loader->chain = g_ptr_array_new_with_free_func((GDestroyNotify) sim_document_free);
     loader->layers = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify) sim_document_free);
+    loader->bases = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, (GDestroyNotify) sim_config_unref);
     if (!load_chain(loader, path, error))
         return NULL;
     return g_steal_pointer(&loader);
@@ -262,24 +264,38 @@ put_all(SimConfig *config, const GPtrArray *settings, GError **error)
     return TRUE;
 }
 
-SimConfig *
-sim_loader_resolve(SimLoader *loader, const GPtrArray *overrides, GError **error)
+/* What all points over this layer file (NULL for none) have in common: the defaults and the documents. Kept, for
+ * parsing a hundred defaults anew is most of what a point costs. NULL on error. */
+static const SimConfig *
+find_base(SimLoader *loader, const SimDocument *layer, GError **error)
 {
-    const SimDocument *layer;
-    if (!find_layer(loader, overrides, &layer, error))
-        return NULL;
-    g_autoptr(SimConfig) config = sim_config_new(loader->rows);
+    const SimConfig *known = g_hash_table_lookup(loader->bases, layer);
+    if (known != NULL)
+        return known;
+    g_autoptr(SimConfig) base = sim_config_new(loader->rows);
     g_autoptr(GPtrArray) documents = g_ptr_array_new();
     if (layer != NULL)
         g_ptr_array_add(documents, (gpointer) layer);
     g_ptr_array_extend(documents, loader->chain, NULL, NULL);
     for (guint i = 0; i < documents->len; i++) {
-        add_instances(config, documents->pdata[i]);
-        if (!put_all(config, ((const SimDocument *) documents->pdata[i])->settings, error))
+        add_instances(base, documents->pdata[i]);
+        if (!put_all(base, ((const SimDocument *) documents->pdata[i])->settings, error))
             return NULL;
     }
-    const SimDocument *scenario = loader->chain->pdata[loader->chain->len - 1];
-    if (!put_all(config, overrides, error) || !sim_config_check_complete(config, scenario->ini->path, error))
+    g_hash_table_insert(loader->bases, (gpointer) layer, base);
+    return g_steal_pointer(&base);
+}
+
+SimConfig *
+sim_loader_resolve(SimLoader *loader, const GPtrArray *overrides, GError **error)
+{
+    const SimDocument *layer, *scenario = loader->chain->pdata[loader->chain->len - 1];
+    if (!find_layer(loader, overrides, &layer, error))
+        return NULL;
+    const SimConfig *base = find_base(loader, layer, error);
+    g_autoptr(SimConfig) config = base != NULL ? sim_config_copy(base) : NULL;
+    if (config == NULL || !put_all(config, overrides, error) ||
+        !sim_config_check_complete(config, scenario->ini->path, error))
         return NULL;
     return g_steal_pointer(&config);
 }

@@ -16,7 +16,7 @@ sim_study_pack(const char *text, gsize length, guint8 **ret_bytes, gsize *ret_le
     int code;
 
     memcpy(bytes, &size, sizeof size);
-    code = compress2(bytes + sizeof size, &packed, (const Bytef *) text, length, Z_DEFAULT_COMPRESSION);
+    code = compress2(bytes + sizeof size, &packed, (const Bytef *) text, length, Z_BEST_SPEED);
     g_assert(code == Z_OK);
     *ret_bytes = bytes;
     *ret_length = packed + sizeof size;
