@@ -285,6 +285,25 @@ test_wrapping(void)
     expect_wrapped("", 6, "- \n");
 }
 
+/* The charts of a study alone: all kinds, under the scenario's title, with each point's own warm-up. */
+static void
+test_plot_study(void)
+{
+    g_autofree char *memory = NULL, *svg = NULL;
+
+    toy_write("w.scenario", "[scenario]\ntitle = Warm it is\n[run]\nwarmup = 2 ms\nduration = 1 ms\n"
+                            "[sweep]\ntoy.cpus = 2; 8\ntoy.nodes = 2\n[variant a]\n[variant b]\nrun.warmup = 4.5 ms\n");
+    cli_expect("sweep w.scenario --study w.study -q", 0, "", "");
+    cli_expect("plot w.study", 0, "8 charts in w.charts\n", "");
+    memory = read_file("w.charts/memory.tsv");
+    g_assert_true(g_str_has_suffix(memory, "\npanel\twarmup_ms\na at cpus = 2\t2\na at cpus = 8\t2\n"
+                                           "b at cpus = 2\t4.5\nb at cpus = 8\t4.5\n\n\n"));
+    svg = read_file("w.charts/scaling.svg");
+    g_assert_nonnull(strstr(svg, "Warm it is"));
+    cli_expect("plot a.scenario", 1, "", "toy: a.scenario: no such study\n");
+    cli_expect("plot w.scenario", 1, "", "toy: w.scenario: not a study: no SQLite database (file is not a database)\n");
+}
+
 int
 main(int argc, char **argv)
 {
@@ -298,5 +317,6 @@ main(int argc, char **argv)
     toy_add_test("/report/failures", test_failures);
     toy_add_test("/report/inline-svg", test_inline_svg);
     toy_add_test("/report/wrapping", test_wrapping);
+    toy_add_test("/report/plot-study", test_plot_study);
     return g_test_run();
 }
