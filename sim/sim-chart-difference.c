@@ -6,8 +6,15 @@
 
 #define MAX_PLACES 6
 #define MAX_CHOICES 12
-#define MAX_COLUMNS 12
+#define MAX_COLUMNS 16
 #define MIN_EDGE_PERCENT 2.0
+
+/* Percent with a sign, but no sign on what is 0 when it is rounded. Caller frees. */
+static char *
+signed_percent(double value)
+{
+    return fabs(value) < 0.05 ? g_strdup("0.0") : g_strdup_printf("%+.1f", value);
+}
 
 /* Findings of the metric that a chart asks for: the gain unless it names the cost. */
 static const GArray *
@@ -150,7 +157,7 @@ sim_chart_prepare_difference(SimChartSource *source, const SimChartSpec *spec, S
     forest_finish(&forest, drawing);
     note = sim_chart_grid_note(forest.grid, choices->len, places->len, TRUE);
     sim_chart_add_arg(drawing, "%s%s", note, forest.n_cut > 0 ? "; intervals are cut at the edge" : "");
-    sim_chart_add_arg(drawing, "%s: difference from the base, %% of its mean", metric);
+    sim_chart_add_arg(drawing, "%s:\ndifference from the base, %% of its mean", metric);
     sim_chart_add_arg(drawing, "%u", forest.n_rows);
     sim_chart_add_arg(drawing, "%d", forest.marks[0]->len > 0);
     sim_chart_add_arg(drawing, "%d", forest.marks[1]->len > 0);
@@ -212,7 +219,7 @@ put_chain(const SimGrid *grid, guint place, const GArray *chain, const char *met
         if (!isfinite(unit) || isnan(step.half_width))
             return FALSE;
         gboolean is_unsure = fabs(step.difference) <= step.half_width;
-        g_autofree char *text = g_strdup_printf("%+.1f", step.difference * unit);
+        g_autofree char *text = signed_percent(step.difference * unit);
         put_step(kinds[is_unsure             ? STEP_UNSURE
                        : step.difference > 0 ? STEP_UP
                                              : STEP_DOWN],
@@ -300,9 +307,10 @@ sim_chart_prepare_heat_map(SimChartSource *source, const SimChartSpec *spec, Sim
         for (guint c = 1; c <= n_rows; c++) {
             const SimFinding *finding = finding_at(values, grid, p, c);
             gboolean has = share_of(finding, &share, &half);
+            g_autofree char *number = signed_percent(share);
             g_autofree char *text = !has               ? g_strdup("-")
-                                    : is_seen(finding) ? g_strdup_printf("%+.1f ± %.1f", share, half)
-                                                       : g_strdup_printf("(%+.1f ± %.1f)", share, half);
+                                    : is_seen(finding) ? g_strdup_printf("%s ± %.1f", number, half)
+                                                       : g_strdup_printf("(%s ± %.1f)", number, half);
             n_filled += has;
             edge = has ? fmax(edge, fabs(share)) : edge;
             sim_chart_put_real(drawing, p, '\t');
@@ -316,8 +324,8 @@ sim_chart_prepare_heat_map(SimChartSource *source, const SimChartSpec *spec, Sim
     }
     sim_chart_end_block(drawing);
     g_autofree char *note = sim_chart_grid_note(grid, n_rows + 1, n_columns, FALSE);
-    sim_chart_add_arg(drawing, "%s; in parentheses: no difference seen", note);
-    sim_chart_add_arg(drawing, "%s, %% of the base", metric);
+    sim_chart_add_arg(drawing, "%s; %s; in parentheses: no difference seen", metric, note);
+    sim_chart_add_arg(drawing, "%% of the base");
     sim_chart_add_arg(drawing, "%u", n_columns);
     sim_chart_add_arg(drawing, "%u", n_rows);
     sim_chart_add_arg(drawing, "%g", edge);
