@@ -273,7 +273,7 @@ open_study(const SimCli *cli, SimDesign *design, const char *text, const SweepOp
     if (options->shard != NULL && !parse_shard(options->shard, &plan.shard, &plan.n_shards, error))
         return NULL;
     if (g_mkdir_with_parents(folder, 0777) != 0) {
-        g_set_error(error, SIM_ERROR, SIM_ERROR_IO, "%s: no folder for the study", folder);
+        g_set_error(error, SIM_ERROR, SIM_ERROR_IO, "%s: no folder for the study: %s", folder, g_strerror(errno));
         return NULL;
     }
     study = sim_study_open(path, SIM_STUDY_CREATE, error);

@@ -267,6 +267,7 @@ test_bad_shards(void)
     cli_expect("merge new.study s1.study other.study", 2, "", "toy: other.study: belongs to another scenario\n");
     cli_expect("merge all.study s1.study twin.study", 2, "", "toy: twin.study: the same shard as another one given\n");
     cli_expect("merge all.study nowhere.study", 1, "", "toy: nowhere.study: no such study\n");
+    cli_expect("merge all.study s1.study ./all.study", 2, "", "toy: ./all.study: cannot be joined to itself\n");
     cli_expect("merge s1.study twin.study", 2, "",
                "toy: s1.study: is a shard itself (allowed: a new file, or what merge has made)\n");
     ask("bad.study", "UPDATE value SET value = value + 1 WHERE run = 3");
