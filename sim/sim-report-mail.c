@@ -125,7 +125,8 @@ short_cost(const SimFinding *finding, const char *metric)
         return finding == NULL || !is_memory ? g_strdup("") : g_strdup(" -");
     difference = finding->difference.difference / BYTES_PER_MIB;
     half = finding->difference.half_width / BYTES_PER_MIB;
-    decimals = half >= 10 ? 0 : half >= 1 ? 1 : 2;
+    /* What is not seen needs no second decimal, and its parentheses need the room. */
+    decimals = half >= 10 ? 0 : half >= 1 || finding->difference.verdict == SIM_VERDICT_NONE ? 1 : 2;
     return g_strdup_printf(finding->difference.verdict == SIM_VERDICT_NONE ? " (%+.*f±%.*fM)" : " %+.*f±%.*fM",
                            decimals, difference, decimals, half);
 }

@@ -256,6 +256,13 @@ test_inline_svg(void)
         good, ==,
         "<svg width=\"9\"><g id='c1-a'><use xlink:href='#c1-a' id=\"c1-b\"/><rect fill='url(#c1-p)' "
         "d='x > y'/></g><g stroke-linejoin='round'><path/></g><text>id='a' &lt;b&gt; <tspan/> </text></svg>");
+    g_autofree char *groups = sim_report_inline_svg(
+        "<svg><g a='1'><g><path d='M1.00,2.50  L3.001,4.00 '/></g></g>\n<g a='1'><g b='2'></g></g><g a='1'><path "
+        "d='.00'/></g><g a='2'><path/></g>x<g a='2'><path/></g><g><path/></g><g a='2'><path/></g></svg>",
+        "c", NULL);
+    g_assert_cmpstr(groups, ==,
+                    "<svg><g a='1'><g><path d='M1,2.50 L3.001,4'/></g><path d='.00'/></g><g a='2'><path/></g>x<g "
+                    "a='2'><path/></g><g><path/></g><g a='2'><path/></g></svg>");
     for (guint i = 0; i < G_N_ELEMENTS(refused); i++) {
         g_autoptr(GError) error = NULL;
         g_assert_null(sim_report_inline_svg(refused[i], "c1", &error));
