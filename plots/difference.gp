@@ -18,8 +18,8 @@ PLOT = "plot DATA index 0 using (0):1:ytic(2) every ::1 with points pointtype 0 
 MARKS = ", DATA index %d using 3:1:(column(4) - column(3)):(0) every ::1 with vectors arrowstyle 1 notitle, DATA index %d using 2:1 with points pointtype %d pointsize 1.2 linewidth 1.5 linecolor rgb '%s' title columnheader(1)"
 if (UNSEEN) { PLOT = PLOT . sprintf(MARKS, 1, 1, 6, COLOUR[1]) }
 if (SEEN) { PLOT = PLOT . sprintf(MARKS, UNSEEN + 1, UNSEEN + 1, 7, COLOUR[1]) }
-HEIGHT = 200 + 22 * N_ROWS
-set lmargin at screen 0.44; set rmargin at screen 0.96; set bmargin at screen 90.0 / HEIGHT; set tmargin at screen 1 - 95.0 / HEIGHT
+HEIGHT = 215 + 22 * N_ROWS
+set lmargin at screen 0.44; set rmargin at screen 0.96; set bmargin at screen 105.0 / HEIGHT; set tmargin at screen 1 - 95.0 / HEIGHT
 
 do for [format in "svg png"] {
     eval format eq "svg" ? svg(1000, HEIGHT) : png(1000, HEIGHT)

@@ -25,7 +25,7 @@ do for [format in "svg png"] {
         eval place(p)
         set title PANEL[p + 1] noenhanced
         set key off
-        plot DATA index 2 * p + 1 using 1:4 every ::1 with fsteps linecolor rgb "#606060" linewidth 1.5 dashtype 2 notitle, \
+        plot DATA index 2 * p + 1 using 1:4 every ::1 with steps linecolor rgb "#606060" linewidth 1.5 dashtype 2 notitle, \
             DATA index 2 * p using 2:4:(column(3) - column(2)):(0) every ::1 with vectors arrowstyle 1 notitle, \
             DATA index 2 * p using 1:5:(0):(column(6) - column(5)) every ::1 with vectors arrowstyle 1 notitle, \
             for [i = 1:N] DATA index 2 * p using (column(7) == i ? column(1) : NaN):4 every ::1 with points linetype i pointsize 1.2 notitle, \

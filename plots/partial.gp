@@ -16,7 +16,8 @@ do for [format in "svg png"] {
         eval mark_warmup(p)
         set title PANEL[p + 1] noenhanced
         set key off
-        plot for [i = 1:N_PARTS] DATA index p every ::1 using 1:(column(i + 1)) with lines linetype i dashtype i notitle
+        # A machine with fewer nodes than another has lists without any point, of which gnuplot would complain.
+        plot for [i = 1:N_PARTS] DATA index p every ::1 using 1:(column(i + 1) >= 0 ? column(i + 1) : -1) with lines linetype i dashtype i notitle
     }
     eval KEY
     plot for [i = 1:N_PARTS] DATA index 0 using (2):(2) with lines linetype i dashtype i title columnheader(i + 1)

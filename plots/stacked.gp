@@ -22,7 +22,7 @@ set key outside right top vertical Left reverse invert noenhanced
 UPRIGHT = N_BARS > 8
 if (UPRIGHT) { set xtics rotate by 90 right noenhanced } else { set xtics rotate by -35 noenhanced }
 PIXELS_X = N_BARS > 20 ? 400 + 30 * N_BARS : 1000
-PIXELS_Y = UPRIGHT ? 640 : 560
+PIXELS_Y = UPRIGHT ? 760 : 560
 set rmargin at screen 1 - 280.0 / PIXELS_X
 
 do for [format in "svg png"] {

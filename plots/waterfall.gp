@@ -9,7 +9,7 @@ load HERE . "/style.gp"
 set title TITLE . "\n" . NOTE noenhanced
 set ylabel YLABEL noenhanced
 set xtics rotate by -35 noenhanced font ',11'
-set lmargin at screen 0.1; set bmargin at screen 0.3; set rmargin at screen 0.95; set tmargin at screen 0.80
+set lmargin at screen 0.1; set bmargin at screen 0.3; set rmargin at screen 0.92; set tmargin at screen 0.80
 set xrange [-0.7:N_PLACES - 1.3]
 set yrange [0:*]
 set offsets 0, 0, graph 0.08, 0

@@ -6,8 +6,14 @@
 
 #define MAX_PLACES 6
 #define MAX_CHOICES 12
-#define MAX_COLUMNS 12
 #define MIN_EDGE_PERCENT 2.0
+
+/* Percent with a sign, but no sign on what is 0 when it is rounded. Caller frees. */
+static char *
+signed_percent(double value)
+{
+    return fabs(value) < 0.05 ? g_strdup("0.0") : g_strdup_printf("%+.1f", value);
+}
 
 /* Findings of the metric that a chart asks for: the gain unless it names the cost. */
 static const GArray *
@@ -150,7 +156,7 @@ sim_chart_prepare_difference(SimChartSource *source, const SimChartSpec *spec, S
     forest_finish(&forest, drawing);
     note = sim_chart_grid_note(forest.grid, choices->len, places->len, TRUE);
     sim_chart_add_arg(drawing, "%s%s", note, forest.n_cut > 0 ? "; intervals are cut at the edge" : "");
-    sim_chart_add_arg(drawing, "%s: difference from the base, %% of its mean", metric);
+    sim_chart_add_arg(drawing, "%s:\ndifference from the base, %% of its mean", metric);
     sim_chart_add_arg(drawing, "%u", forest.n_rows);
     sim_chart_add_arg(drawing, "%d", forest.marks[0]->len > 0);
     sim_chart_add_arg(drawing, "%d", forest.marks[1]->len > 0);
@@ -212,7 +218,7 @@ put_chain(const SimGrid *grid, guint place, const GArray *chain, const char *met
         if (!isfinite(unit) || isnan(step.half_width))
             return FALSE;
         gboolean is_unsure = fabs(step.difference) <= step.half_width;
-        g_autofree char *text = g_strdup_printf("%+.1f", step.difference * unit);
+        g_autofree char *text = signed_percent(step.difference * unit);
         put_step(kinds[is_unsure             ? STEP_UNSURE
                        : step.difference > 0 ? STEP_UP
                                              : STEP_DOWN],
@@ -285,7 +291,8 @@ sim_chart_prepare_heat_map(SimChartSource *source, const SimChartSpec *spec, Sim
     const SimGrid *grid = findings != NULL ? findings->grid : NULL;
     const GArray *values;
     const char *metric;
-    guint n_columns, n_rows, n_filled = 0;
+    guint n_places, n_settings, n_filled = 0;
+    gboolean places_are_rows; /* a page has more room downwards */
     double edge = MIN_EDGE_PERCENT, share, half;
 
     if (grid == NULL || grid->choices->len < 3 || grid->places->len < 2)
@@ -293,33 +300,36 @@ sim_chart_prepare_heat_map(SimChartSource *source, const SimChartSpec *spec, Sim
     values = findings_of(findings, spec, &metric, error);
     if (values == NULL)
         return FALSE;
-    n_columns = MIN(grid->places->len, MAX_COLUMNS);
-    n_rows = MIN(grid->choices->len - 1, 2 * MAX_CHOICES);
-    g_string_append(drawing->data, "x\ty\tshare\ttext\tplace\tsetting\n");
-    for (guint p = 0; p < n_columns; p++) {
-        for (guint c = 1; c <= n_rows; c++) {
+    n_places = MIN(grid->places->len, 2 * MAX_CHOICES);
+    n_settings = MIN(grid->choices->len - 1, 2 * MAX_CHOICES);
+    places_are_rows = n_places > n_settings;
+    g_string_append(drawing->data, "x\ty\tshare\ttext\tx_label\ty_label\n");
+    for (guint p = 0; p < n_places; p++) {
+        for (guint c = 1; c <= n_settings; c++) {
             const SimFinding *finding = finding_at(values, grid, p, c);
             gboolean has = share_of(finding, &share, &half);
+            g_autofree char *number = signed_percent(share);
             g_autofree char *text = !has               ? g_strdup("-")
-                                    : is_seen(finding) ? g_strdup_printf("%+.1f ± %.1f", share, half)
-                                                       : g_strdup_printf("(%+.1f ± %.1f)", share, half);
+                                    : is_seen(finding) ? g_strdup_printf("%s ± %.1f", number, half)
+                                                       : g_strdup_printf("(%s ± %.1f)", number, half);
             n_filled += has;
             edge = has ? fmax(edge, fabs(share)) : edge;
-            sim_chart_put_real(drawing, p, '\t');
-            sim_chart_put_real(drawing, -(double) c, '\t');
+            sim_chart_put_real(drawing, places_are_rows ? c - 1 : p, '\t');
+            sim_chart_put_real(drawing, places_are_rows ? -(double) p - 1 : -(double) c, '\t');
             sim_chart_put_real(drawing, has ? share : 0, '\t');
             sim_chart_put_text(drawing, text, '\t');
-            sim_chart_put_label(drawing, sim_grid_place(grid, p)->label, '\t');
             g_autofree char *name = sim_grid_short_label(grid, c);
-            sim_chart_put_label(drawing, name, '\n');
+            const char *place = sim_grid_place(grid, p)->label;
+            sim_chart_put_label(drawing, places_are_rows ? name : place, '\t');
+            sim_chart_put_label(drawing, places_are_rows ? place : name, '\n');
         }
     }
     sim_chart_end_block(drawing);
-    g_autofree char *note = sim_chart_grid_note(grid, n_rows + 1, n_columns, FALSE);
-    sim_chart_add_arg(drawing, "%s; in parentheses: no difference seen", note);
-    sim_chart_add_arg(drawing, "%s, %% of the base", metric);
-    sim_chart_add_arg(drawing, "%u", n_columns);
-    sim_chart_add_arg(drawing, "%u", n_rows);
+    g_autofree char *note = sim_chart_grid_note(grid, n_settings + 1, n_places, FALSE);
+    sim_chart_add_arg(drawing, "%s; %s; in parentheses: no difference seen", metric, note);
+    sim_chart_add_arg(drawing, "%% of the base");
+    sim_chart_add_arg(drawing, "%u", places_are_rows ? n_settings : n_places);
+    sim_chart_add_arg(drawing, "%u", places_are_rows ? n_places : n_settings);
     sim_chart_add_arg(drawing, "%g", edge);
     return n_filled > 0;
 }

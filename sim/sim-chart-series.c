@@ -2,6 +2,7 @@
 /* Panels over simulated time, one a point: areas of memory, lengths of partial lists. Shown is the first replication
  * of the first start; a mean over replications would smooth away what such a chart is looked at for. */
 #include "sim-chart-private.h"
+#include "sim-quantity.h"
 
 #include <math.h>
 #include <string.h>
@@ -127,9 +128,45 @@ put_panels(SimChartDrawing *drawing, Series *series, const char *header,
     return TRUE;
 }
 
+/* Whether a row of an export belongs to a point of the study it was exported from. */
+static gboolean
+row_is_of_point(const SimTable *table, guint row, const SimStudy *study, guint point)
+{
+    const SimStudyPoint *facts = sim_study_point(study, point);
+    int column = sim_table_find_column(table, "variant");
+
+    if (column < 0 || !g_str_equal(sim_table_cell(table, row, (guint) column), facts->variant))
+        return FALSE;
+    for (guint axis = 0; axis < sim_study_n_axes(study); axis++) {
+        column = sim_table_find_column(table, sim_study_axis_key(study, axis));
+        if (column < 0 || !g_str_equal(sim_table_cell(table, row, (guint) column), facts->values[axis]))
+            return FALSE;
+    }
+    return TRUE;
+}
+
+/* NaN when the point is not found or cannot be read. */
+static double
+warmup_of_study_ms(SimStudy *study, const SimTable *table, guint row)
+{
+    for (guint point = 0; point < sim_study_n_points(study); point++) {
+        g_autofree char *text =
+            row_is_of_point(table, row, study, point) ? sim_study_configuration(study, point, NULL) : NULL;
+        g_autoptr(GKeyFile) configuration = g_key_file_new();
+        g_autofree char *warmup =
+            text != NULL && g_key_file_load_from_data(configuration, text, (gsize) -1, G_KEY_FILE_NONE, NULL)
+                ? g_key_file_get_value(configuration, "run", "warmup", NULL)
+                : NULL;
+        SimTime end_ps;
+        if (warmup != NULL && sim_parse_time(warmup, &end_ps, NULL))
+            return sim_time_to_seconds(end_ps) * 1e3;
+    }
+    return NAN;
+}
+
 /* End of the warm-up of a row's point, by a manifest's [point N]; NaN when there is none. */
 static double
-warmup_ms(const Series *series, guint row)
+warmup_of_folder_ms(const Series *series, guint row)
 {
     GKeyFile *manifest = series->source->plots;
     g_auto(GStrv) groups = g_key_file_get_groups(manifest, NULL);
@@ -156,10 +193,13 @@ put_warmups(SimChartDrawing *drawing, Series *series)
     g_string_append(drawing->data, "panel\twarmup_ms\n");
     for (guint p = 0; p < series->n_panels; p++) {
         double end_ms = NAN;
-        for (guint row = 0; row < sim_table_n_rows(series->rows.table) && isnan(end_ms); row++) {
+        for (guint row = 0; row < sim_table_n_rows(series->rows.table); row++) {
             g_autofree char *label = sim_chart_rows_label(&series->rows, row, TRUE);
-            if (g_str_equal(label, series->panels.list->pdata[p]))
-                end_ms = warmup_ms(series, row);
+            if (!g_str_equal(label, series->panels.list->pdata[p]))
+                continue;
+            end_ms = series->source->study != NULL ? warmup_of_study_ms(series->source->study, series->rows.table, row)
+                                                   : warmup_of_folder_ms(series, row);
+            break;
         }
         any |= end_ms > 0;
         sim_chart_put_text(drawing, series->panels.list->pdata[p], '\t');

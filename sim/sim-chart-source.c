@@ -56,6 +56,8 @@ open_study(SimChartSource *source, GError **error)
         return FALSE;
     source->plots = g_key_file_new();
     copy_plots(about->scenario, source->plots);
+    g_autofree char *title = sim_about_text(about, "title");
+    g_key_file_set_string(source->plots, "result", "title", title);
     source->axis = g_strdup(grid->x_label);
     return TRUE;
 }

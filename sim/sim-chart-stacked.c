@@ -12,7 +12,7 @@
 /* More bars than this have no room for their labels. */
 #define MAX_BARS 40
 #define MAX_BAR_CHOICES 5 /* of a study with more points than that */
-#define MAX_BAR_PLACES 3
+#define MAX_BAR_PLACES 4
 
 typedef struct {
     SimChartRows rows;
@@ -22,6 +22,7 @@ typedef struct {
     GArray *n_runs; /* guint, by bar: what the means are taken over */
     GArray *sums;   /* double, [bar][part] */
     char *note;     /* what is shown, under the title */
+    char *rest;     /* the end of every label, which the note says for all; NULL when labels are whole */
 } Stack;
 
 static void
@@ -32,6 +33,7 @@ stack_clear(Stack *stack)
     g_clear_pointer(&stack->n_runs, g_array_unref);
     g_clear_pointer(&stack->sums, g_array_unref);
     g_free(stack->note);
+    g_free(stack->rest);
 }
 
 /* Numbers the points of all rows, or only of those at `axis_value`. */
@@ -62,6 +64,7 @@ choose_bars_of_grid(Stack *stack, const SimChartRows *runs)
         }
     }
     stack->note = sim_chart_grid_note(runs->grid, choices->len, places->len, TRUE);
+    stack->rest = g_strconcat(", ", sim_grid_place(runs->grid, g_array_index(places, guint, 0))->rest, NULL);
 }
 
 /* One bar a point while there is room, else those of the last axis value. Points and runs are taken from metrics.tsv,
@@ -213,8 +216,11 @@ static void
 put_bar(SimChartDrawing *drawing, const Stack *stack, guint bar, const GArray *named, gboolean has_others)
 {
     double others = 0;
+    g_autofree char *label = g_strdup(stack->bars.list->pdata[bar]);
 
-    sim_chart_put_label(drawing, stack->bars.list->pdata[bar], '\t');
+    if (stack->rest != NULL && g_str_has_suffix(label, stack->rest))
+        label[strlen(label) - strlen(stack->rest)] = '\0';
+    sim_chart_put_label(drawing, label, '\t');
     for (guint part = 0, c = 0; part < stack->parts.list->len; part++) {
         double value = value_at(stack, bar, part);
         if (c < named->len && g_array_index(named, guint, c) == part) {

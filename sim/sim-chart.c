@@ -11,7 +11,7 @@
 
 typedef struct {
     const char *name, *table, *title;
-    gboolean is_of_run; /* drawn of every run; the others only for reports and where a scenario asks for them */
+    gboolean is_of_run; /* drawn of every run; the others of studies, for reports and where a scenario asks for them */
     SimChartPrepare *prepare;
 } Kind;
 
@@ -287,7 +287,7 @@ make_all(SimChartSource *source, gboolean for_report, const Studio *studio, GErr
     for (guint i = 0; i < G_N_ELEMENTS(kinds); i++) {
         g_autofree char *title = default_title(source, &kinds[i], for_report);
         SimChartSpec spec = {.name = kinds[i].name, .kind = kinds[i].name, .title = title};
-        if (g_hash_table_contains(done, kinds[i].name) || !(kinds[i].is_of_run || for_report))
+        if (g_hash_table_contains(done, kinds[i].name) || !(kinds[i].is_of_run || for_report || source->study != NULL))
             continue;
         if (is_interrupted(studio->interrupt, error) || !make_chart(source, &spec, studio, error))
             return FALSE;
@@ -323,11 +323,11 @@ make_charts(const char *path, SimControl control, gboolean for_report, const cha
 }
 
 gboolean
-sim_chart_draw(const char *result_folder, const char *scripts_folder, const char *charts_folder, const gint *interrupt,
+sim_chart_draw(const char *path, const char *scripts_folder, const char *charts_folder, const gint *interrupt,
                guint *ret_n_charts, char **ret_refused, GError **error)
 {
     g_autoptr(GPtrArray) made =
-        make_charts(result_folder, SIM_CONTROL_BH, FALSE, scripts_folder, charts_folder, interrupt, ret_refused, error);
+        make_charts(path, SIM_CONTROL_BH, FALSE, scripts_folder, charts_folder, interrupt, ret_refused, error);
 
     if (made == NULL)
         return FALSE;

@@ -5,8 +5,8 @@
 #include "sim-config.h"
 #include "sim-verdict.h"
 
-/* Draws the charts of a finished result folder with gnuplot, from its files only. For each chart three files are
- * made: NAME.tsv, what is drawn, and NAME.svg and NAME.png, drawn by plots/KIND.gp.
+/* Draws the charts of a finished result folder or a study with gnuplot, from its files only. For each chart three files
+ * are made: NAME.tsv, what is drawn, and NAME.svg and NAME.png, drawn by plots/KIND.gp.
  *
  * Every [plot NAME] group of the scenario gives a chart of that name; a kind that no group names is drawn under its
  * own name when its tables are in the folder and hold anything. */
@@ -16,8 +16,8 @@
  * drawn (caller frees). Errors: SIM_ERROR_IO when gnuplot is missing, fails or complains (with what it said), or a file
  * cannot be read or written; SIM_ERROR_PARSE for a damaged table; SIM_ERROR_INTERRUPTED when *interrupt (may be NULL)
  * became non-zero. */
-gboolean sim_chart_draw(const char *result_folder, const char *scripts_folder, const char *charts_folder,
-                        const gint *interrupt, guint *ret_n_charts, char **ret_refused, GError **error);
+gboolean sim_chart_draw(const char *path, const char *scripts_folder, const char *charts_folder, const gint *interrupt,
+                        guint *ret_n_charts, char **ret_refused, GError **error);
 
 typedef struct {
     char *name, *kind, *title;

@@ -61,4 +61,7 @@ gboolean sim_cli_load(const SimCli *cli, const char *word, const char *const *se
  * caller frees. */
 char *sim_cli_scripts_folder(const SimCli *cli);
 
+/* Where what is made of a study or folder goes: "a.study" and ".html" make "a.html" in the same place. Caller frees. */
+char *sim_cli_beside(const char *path, const char *suffix);
+
 #endif

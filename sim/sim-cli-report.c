@@ -4,7 +4,6 @@
 #include "sim-report.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* Over the old file or not at all. */
 static gboolean
@@ -16,19 +15,6 @@ write_page(const char *path, const char *text, GError **error)
         return TRUE;
     g_set_error_literal(error, SIM_ERROR, SIM_ERROR_IO, inner->message);
     return FALSE;
-}
-
-/* "a.study" -> "a.html" in the same place; a folder gets its page inside. Caller frees. */
-static char *
-default_page(const char *path)
-{
-    if (g_file_test(path, G_FILE_TEST_IS_DIR)) {
-        g_autofree char *folder = g_canonicalize_filename(path, NULL);
-        return g_strconcat(folder, ".html", NULL);
-    }
-    return g_str_has_suffix(path, ".study")
-               ? g_strdup_printf("%.*s.html", (int) (strlen(path) - strlen(".study")), path)
-               : g_strconcat(path, ".html", NULL);
 }
 
 int
@@ -59,7 +45,7 @@ sim_cli_report(const SimCli *cli, int argc, char **argv)
     if (report == NULL)
         return sim_cli_fail(cli, error);
     if (!mail || out != NULL) {
-        page = out != NULL ? g_strdup(out) : default_page(words[0]);
+        page = out != NULL ? g_strdup(out) : sim_cli_beside(words[0], ".html");
         text = sim_report_html(report, scripts, sim_cli_catch_signals(), &error);
         if (text == NULL || !write_page(page, text, &error))
             return sim_cli_fail(cli, error);

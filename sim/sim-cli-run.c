@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sim-cli-private.h"
 
+#include "sim-about.h"
 #include "sim-chart.h"
 #include "sim-result.h"
 
@@ -244,19 +245,21 @@ sim_cli_plot(const SimCli *cli, int argc, char **argv)
 {
     g_auto(GStrv) words = NULL;
     g_autoptr(GError) error = NULL;
-    g_autoptr(GKeyFile) manifest = NULL;
+    g_autoptr(SimAbout) about = NULL;
     g_autoptr(SimFolder) folder = NULL;
     g_autofree char *charts = NULL, *refused = NULL, *scripts = sim_cli_scripts_folder(cli);
     guint n_charts;
 
-    if (!sim_cli_parse(cli, argv, NULL, "DIR", "Redraws the charts of a result folder from its files.", 1, 1, &words,
-                       &error))
+    if (!sim_cli_parse(cli, argv, NULL, "STUDY|DIR",
+                       "Draws the charts of a result folder anew, from its files, into DIR/" CHARTS ";\n"
+                       "those of a study into a folder NAME." CHARTS " beside it.",
+                       1, 1, &words, &error))
         return sim_cli_fail(cli, error);
-    manifest = sim_result_read_manifest(words[0], &error);
-    if (manifest == NULL)
+    about = sim_about_read(words[0], &error);
+    if (about == NULL)
         return sim_cli_fail(cli, error);
     sim_cli_catch_signals();
-    charts = g_build_filename(words[0], CHARTS, NULL);
+    charts = about->is_study ? sim_cli_beside(words[0], "." CHARTS) : g_build_filename(words[0], CHARTS, NULL);
     folder = sim_folder_begin(charts, &error);
     if (folder == NULL ||
         !sim_chart_draw(words[0], scripts, folder->draft, &interrupted, &n_charts, &refused, &error) ||

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glib/gstdio.h>
+#include <math.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -176,13 +177,35 @@ sim_cli_plan(const SimCli *cli, int argc, char **argv)
 
 typedef struct {
     gboolean on_terminal;
-    gint64 started_us;
+    gint64 started_us, last_us;
+    guint64 n_last;   /* own runs at last_us */
+    double s_per_run; /* of late: the mean over all would promise too much where large points come last */
     int last_tenth;
 } Progress;
 
+/* About so many runs make up "of late". */
+#define PACE_RUNS 30.0
+
 static void
-print_rates(const SimCampaignProgress *now, double elapsed_s)
+take_pace(Progress *progress, const SimCampaignProgress *now)
 {
+    gint64 time_us = g_get_monotonic_time();
+    double n = (double) (now->n_own_runs - progress->n_last), weight = exp(-n / PACE_RUNS);
+
+    if (n == 0)
+        return;
+    if (progress->n_last == 0)
+        weight = 0;
+    progress->s_per_run =
+        weight * progress->s_per_run + (1 - weight) * (double) (time_us - progress->last_us) / G_USEC_PER_SEC / n;
+    progress->last_us = time_us;
+    progress->n_last = now->n_own_runs;
+}
+
+static void
+print_rates(const Progress *progress, const SimCampaignProgress *now)
+{
+    double elapsed_s = (double) (progress->last_us - progress->started_us) / G_USEC_PER_SEC;
     guint64 n_left = now->n_runs_wanted - now->n_runs_done;
 
     if (now->n_own_runs == 0 || elapsed_s <= 0)
@@ -190,8 +213,8 @@ print_rates(const SimCampaignProgress *now, double elapsed_s)
     if (now->n_own_events > 0)
         fprintf(stderr, ", %.3g M events/s", now->n_own_events / elapsed_s / 1e6);
     if (n_left > 0) {
-        g_autofree char *left = format_span(elapsed_s / (double) now->n_own_runs * (double) n_left);
-        fprintf(stderr, ", about %s left", left);
+        g_autofree char *left = format_span(progress->s_per_run * (double) n_left);
+        fprintf(stderr, ", %s left at this pace", left);
     }
 }
 
@@ -201,12 +224,13 @@ show_progress(const SimCampaignProgress *now, gpointer data)
     Progress *progress = data;
     int tenth = now->n_runs_wanted > 0 ? (int) (now->n_runs_done * 10 / now->n_runs_wanted) : 10;
 
+    take_pace(progress, now);
     if (!progress->on_terminal && tenth <= progress->last_tenth)
         return;
     progress->last_tenth = tenth;
     fprintf(stderr, "%s%u of %u points, %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " runs",
             progress->on_terminal ? "\r" : "", now->n_points_done, now->n_points, now->n_runs_done, now->n_runs_wanted);
-    print_rates(now, (double) (g_get_monotonic_time() - progress->started_us) / G_USEC_PER_SEC);
+    print_rates(progress, now);
     fputs(progress->on_terminal ? now->n_runs_done < now->n_runs_wanted ? "\033[K" : "\033[K\n" : "\n", stderr);
     fflush(stderr);
 }
@@ -273,7 +297,7 @@ open_study(const SimCli *cli, SimDesign *design, const char *text, const SweepOp
     if (options->shard != NULL && !parse_shard(options->shard, &plan.shard, &plan.n_shards, error))
         return NULL;
     if (g_mkdir_with_parents(folder, 0777) != 0) {
-        g_set_error(error, SIM_ERROR, SIM_ERROR_IO, "%s: no folder for the study", folder);
+        g_set_error(error, SIM_ERROR, SIM_ERROR_IO, "%s: no folder for the study: %s", folder, g_strerror(errno));
         return NULL;
     }
     study = sim_study_open(path, SIM_STUDY_CREATE, error);
@@ -307,7 +331,9 @@ static gboolean
 run_sweep(const SimCli *cli, SimDesign *design, const char *text, const SweepOptions *options, GError **error)
 {
     g_autoptr(SimStudy) study = open_study(cli, design, text, options, error);
-    Progress progress = {.on_terminal = isatty(STDERR_FILENO), .started_us = g_get_monotonic_time(), .last_tenth = -1};
+    gint64 now_us = g_get_monotonic_time();
+    Progress progress = {
+        .on_terminal = isatty(STDERR_FILENO), .started_us = now_us, .last_us = now_us, .last_tenth = -1};
     const SimCampaignOptions campaign = {.n_workers = (guint) options->n_workers,
                                          .interrupt = sim_cli_catch_signals(),
                                          .progress = options->quiet ? NULL : show_progress,

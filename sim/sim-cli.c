@@ -31,8 +31,20 @@ static const Builtin builtins[] = {
     {"query", "ask a study for its best points, its Pareto front or a curve", sim_cli_query},
     {"compare", "which differences between two sets of results are real", sim_cli_compare},
     {"report", "write what a study or result folder answers as one HTML page, or as a mail", sim_cli_report},
-    {"plot", "redraw the charts of a result folder", sim_cli_plot},
+    {"plot", "draw the charts of a result folder or a study", sim_cli_plot},
 };
+
+char *
+sim_cli_beside(const char *path, const char *suffix)
+{
+    if (g_file_test(path, G_FILE_TEST_IS_DIR)) {
+        g_autofree char *folder = g_canonicalize_filename(path, NULL);
+        return g_strconcat(folder, suffix, NULL);
+    }
+    return g_str_has_suffix(path, ".study")
+               ? g_strdup_printf("%.*s%s", (int) (strlen(path) - strlen(".study")), path, suffix)
+               : g_strconcat(path, suffix, NULL);
+}
 
 int
 sim_cli_fail(const SimCli *cli, const GError *error)

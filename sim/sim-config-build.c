@@ -85,29 +85,51 @@ group_free(gpointer data)
     g_free(group);
 }
 
-/* The group with the defaults of its rows. */
-static void
-add_group(SimConfig *config, const char *pattern, const char *name, const char *place)
+static SimConfigGroup *
+add_empty_group(SimConfig *config, const char *name, const char *place)
 {
     SimConfigGroup *group = g_new0(SimConfigGroup, 1);
     group->place = g_strdup(place);
     group->settings = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, (GDestroyNotify) sim_setting_unref);
+    g_hash_table_insert(config->groups, g_strdup(name), group);
+    return group;
+}
+
+/* The group with the defaults of its rows. */
+static void
+add_group(SimConfig *config, const char *pattern, const char *name, const char *place)
+{
+    SimConfigGroup *group = add_empty_group(config, name, place);
     for (guint i = 0; i < config->rows->len; i++) {
         const SimKeySpec *spec = config->rows->pdata[i];
         if (strcmp(spec->group, pattern) != 0 || spec->fallback == NULL)
             continue;
         g_hash_table_insert(group->settings, (gpointer) spec->key, sim_setting_new_default(spec, name));
     }
-    g_hash_table_insert(config->groups, g_strdup(name), group);
 }
 
-SimConfig *
-sim_config_new(GPtrArray *rows)
+static SimConfig *
+new_empty(GPtrArray *rows)
 {
     SimConfig *config = g_atomic_rc_box_new0(SimConfig);
     config->rows = g_ptr_array_ref(rows);
     config->groups = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, group_free);
     config->families = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, (GDestroyNotify) g_ptr_array_unref);
+    return config;
+}
+
+static GPtrArray *
+add_family(SimConfig *config, const char *family)
+{
+    GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
+    g_hash_table_insert(config->families, (gpointer) family, names);
+    return names;
+}
+
+SimConfig *
+sim_config_new(GPtrArray *rows)
+{
+    SimConfig *config = new_empty(rows);
     for (guint i = 0; i < rows->len; i++) {
         const SimKeySpec *spec = rows->pdata[i];
         if (sim_schema_is_structural(spec))
@@ -116,12 +138,34 @@ sim_config_new(GPtrArray *rows)
             if (!g_hash_table_contains(config->groups, spec->group))
                 add_group(config, spec->group, spec->group, NULL);
         } else if (!g_hash_table_contains(config->families, spec->group)) {
-            GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
-            g_ptr_array_add(names, NULL);
-            g_hash_table_insert(config->families, (gpointer) spec->group, names);
+            g_ptr_array_add(add_family(config, spec->group), NULL);
         }
     }
     return config;
+}
+
+SimConfig *
+sim_config_copy(const SimConfig *config)
+{
+    SimConfig *copy = new_empty(config->rows);
+    GHashTableIter groups, settings;
+    gpointer name, value, key, setting;
+    g_hash_table_iter_init(&groups, config->groups);
+    while (g_hash_table_iter_next(&groups, &name, &value)) {
+        const SimConfigGroup *group = value;
+        SimConfigGroup *twin = add_empty_group(copy, name, group->place);
+        g_hash_table_iter_init(&settings, group->settings);
+        while (g_hash_table_iter_next(&settings, &key, &setting))
+            g_hash_table_insert(twin->settings, key, sim_setting_ref(setting));
+    }
+    g_hash_table_iter_init(&groups, config->families);
+    while (g_hash_table_iter_next(&groups, &name, &value)) {
+        const GPtrArray *names = value;
+        GPtrArray *twin = add_family(copy, name);
+        for (guint i = 0; i < names->len; i++)
+            g_ptr_array_add(twin, g_strdup(names->pdata[i]));
+    }
+    return copy;
 }
 
 void

@@ -33,6 +33,8 @@ gboolean sim_setting_is(const SimSetting *setting, const char *group, const char
 
 /* A configuration of defaults. `rows` is referenced (sim_schema_rows). */
 SimConfig *sim_config_new(GPtrArray *rows);
+/* One of its own that shares the settings. */
+SimConfig *sim_config_copy(const SimConfig *config);
 /* Adds a member of a group family with its defaults, unless it is there. `place` is for messages. */
 void sim_config_add_instance(SimConfig *config, const char *group, const char *place);
 /* Puts a value over the one in force. UNKNOWN_KEY when no layer has declared the instance; RANGE for a COST outside

@@ -14,6 +14,7 @@ sim_loader_free(SimLoader *loader)
 {
     if (loader == NULL)
         return;
+    g_hash_table_unref(loader->bases);
     g_hash_table_unref(loader->layers);
     g_ptr_array_unref(loader->chain);
     g_ptr_array_unref(loader->rows);
@@ -94,6 +95,7 @@ sim_loader_new(const SimSchema *schema, const char *path, GError **error)
     loader->rows = sim_schema_rows(schema);
     loader->chain = g_ptr_array_new_with_free_func((GDestroyNotify) sim_document_free);
     loader->layers = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify) sim_document_free);
+    loader->bases = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, (GDestroyNotify) sim_config_unref);
     if (!load_chain(loader, path, error))
         return NULL;
     return g_steal_pointer(&loader);
@@ -309,15 +311,11 @@ is_declared(const SimConfig *config, const SimSetting *setting)
     return names == NULL || g_strv_contains(names, sim_schema_instance_name(setting->group));
 }
 
-/* With `extra` NULL it is not known yet what the program adds: overrides of groups that only it may declare are left
- * out, and counted. */
+/* The defaults, then the layer file (NULL for none), what the program adds (NULL for nothing), and the documents. */
 static SimConfig *
-build(SimLoader *loader, const SimDocument *layer, const GPtrArray *extra, const GPtrArray *overrides,
-      guint *ret_n_left_out, GError **error)
+start(const SimLoader *loader, const SimDocument *layer, const GPtrArray *extra, GError **error)
 {
     g_autoptr(SimConfig) config = sim_config_new(loader->rows);
-    const SimDocument *scenario = loader->chain->pdata[loader->chain->len - 1];
-    guint n_left_out = 0;
     if (layer != NULL) {
         add_instances(config, layer);
         if (!put_all(config, layer->settings, error))
@@ -335,6 +333,37 @@ build(SimLoader *loader, const SimDocument *layer, const GPtrArray *extra, const
         if (!put_all(config, ((const SimDocument *) loader->chain->pdata[i])->settings, error))
             return NULL;
     }
+    return g_steal_pointer(&config);
+}
+
+/* start() without additions, the same for all points over this layer file. Kept, for parsing a hundred defaults anew is
+ * most of what a point costs. NULL on error. */
+static const SimConfig *
+find_base(SimLoader *loader, const SimDocument *layer, GError **error)
+{
+    const SimConfig *known = g_hash_table_lookup(loader->bases, layer);
+    SimConfig *base = known != NULL ? NULL : start(loader, layer, NULL, error);
+    if (base != NULL)
+        g_hash_table_insert(loader->bases, (gpointer) layer, base);
+    return known != NULL ? known : base;
+}
+
+/* With `extra` NULL it is not known yet what the program adds: overrides of groups that only it may declare are left
+ * out, and counted. */
+static SimConfig *
+build(SimLoader *loader, const SimDocument *layer, const GPtrArray *extra, const GPtrArray *overrides,
+      guint *ret_n_left_out, GError **error)
+{
+    const SimDocument *scenario = loader->chain->pdata[loader->chain->len - 1];
+    const SimConfig *base = extra == NULL ? find_base(loader, layer, error) : NULL;
+    g_autoptr(SimConfig) config = NULL;
+    guint n_left_out = 0;
+    if (extra != NULL)
+        config = start(loader, layer, extra, error);
+    else if (base != NULL)
+        config = sim_config_copy(base);
+    if (config == NULL)
+        return NULL;
     for (guint i = 0; i < overrides->len; i++) {
         if (extra == NULL && !is_declared(config, overrides->pdata[i]))
             n_left_out++;

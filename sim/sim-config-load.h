@@ -13,6 +13,7 @@ typedef struct {
     GPtrArray *rows;
     GPtrArray *chain;   /* SimDocument, the farthest parent first, the scenario itself last */
     GHashTable *layers; /* path -> SimDocument, so that all points see the same text */
+    GHashTable *bases;  /* SimDocument of a layer, or NULL -> SimConfig that its points start from */
 } SimLoader;
 
 SimLoader *sim_loader_new(const SimSchema *schema, const char *path, GError **error);

@@ -44,11 +44,18 @@ require_spec(const SimConfig *config, const char *group, const char *key)
     return spec;
 }
 
+/* NULL also for what the schema does not have. */
+static const SimSetting *
+find_setting(const SimConfig *config, const char *group, const char *key)
+{
+    const SimConfigGroup *found = g_hash_table_lookup(config->groups, group);
+    return found != NULL ? g_hash_table_lookup(found->settings, key) : NULL;
+}
+
 const SimSetting *
 sim_config_setting(const SimConfig *config, const char *group, const char *key)
 {
-    const SimConfigGroup *found = g_hash_table_lookup(config->groups, group);
-    const SimSetting *setting = found != NULL ? g_hash_table_lookup(found->settings, key) : NULL;
+    const SimSetting *setting = find_setting(config, group, key);
     if (setting == NULL)
         require_spec(config, group, key);
     return setting;
@@ -190,7 +197,7 @@ append_group(const SimConfig *config, const char *pattern, const char *name, Wri
         const SimKeySpec *spec = config->rows->pdata[i];
         if (strcmp(spec->group, pattern) != 0 || sim_schema_is_structural(spec))
             continue;
-        const SimSetting *setting = sim_config_setting(config, name, spec->key);
+        const SimSetting *setting = find_setting(config, name, spec->key);
         if (is_left_out(writer, config, spec, setting)) {
             writer->n_left_out++;
             continue;

@@ -34,8 +34,11 @@ sim_db_fail(SimDb *db, GError **error)
     /* SQLite quotes what it finds, and in a damaged file that is anything. */
     g_autofree char *valid = g_utf8_make_valid(sqlite3_errmsg(db->handle), -1);
     g_autofree char *shown = g_strescape(valid, NULL);
+    int code = sqlite3_errcode(db->handle), system = sqlite3_system_errno(db->handle);
+    gboolean has_cause = (code & 0xff) == SQLITE_IOERR && system != 0;
 
-    g_set_error(error, SIM_ERROR, SIM_ERROR_IO, "%s: %s (%s)", db->path, explain(sqlite3_errcode(db->handle)), shown);
+    g_set_error(error, SIM_ERROR, SIM_ERROR_IO, "%s: %s (%s%s%s)", db->path, explain(code), shown,
+                has_cause ? ": " : "", has_cause ? g_strerror(system) : "");
     return FALSE;
 }
 

@@ -9,11 +9,25 @@ static const char *const elements[] = {
     "a",    "circle",  "clipPath", "defs",     "desc", "ellipse", "feComposite", "feFlood", "filter", "g",   "line",
     "path", "pattern", "polygon",  "polyline", "rect", "svg",     "text",        "title",   "tspan",  "use", NULL};
 
+static const char *const numeric[] = {"d", "points", "transform", "stroke-width", "font-size", "width", "height", NULL};
+
 static gboolean
 fail(const char *what, const char *name, GError **error)
 {
     g_set_error(error, SIM_ERROR, SIM_ERROR_IO, "a chart holds %s '%s', which is not put into a page", what, name);
     return FALSE;
+}
+
+/* Numbers come with two decimals and spaces to spare. */
+static void
+put_numbers(GString *out, const char *value)
+{
+    for (const char *c = value; *c != '\0'; c++) {
+        if (c > value && g_ascii_isdigit(c[-1]) && g_str_has_prefix(c, ".00") && !g_ascii_isdigit(c[3]))
+            c += 2;
+        else if (*c != ' ' || (c[1] != ' ' && c[1] != '\0'))
+            g_string_append_c(out, *c);
+    }
 }
 
 /* One attribute: ids and references to them get the prefix, name spaces go (a page knows them, and they look like
@@ -38,6 +52,8 @@ put_attribute(GString *out, const char *name, const char *value, char quote, con
         if (value[4] != '#')
             return fail("a reference", value, error);
         g_string_append_printf(out, "url(#%s-%s", prefix, value + 5);
+    } else if (g_strv_contains(numeric, name)) {
+        put_numbers(out, value);
     } else {
         g_string_append(out, value);
     }
@@ -135,12 +151,68 @@ drop_empty_group(GString *out, gsize open, const char *tag)
     return TRUE;
 }
 
+static gboolean
+opens_group(const char *tag)
+{
+    return tag[0] == 'g' && (tag[1] == '\0' || g_ascii_isspace(tag[1])) && tag[strlen(tag) - 1] != '/';
+}
+
+/* gnuplot begins a group for every stroke, mostly one like the last: when that has just been closed it goes on. */
+static gboolean
+go_on_with_group(GString *out, const char *tag, const char *closed)
+{
+    if (closed == NULL || !g_str_equal(tag, closed) || !g_str_has_suffix(out->str, "</g>"))
+        return FALSE;
+    g_string_truncate(out, out->len - strlen("</g>"));
+    return TRUE;
+}
+
+typedef struct {
+    GString *out;
+    gsize open;        /* where the last tag begins */
+    GPtrArray *groups; /* tags of those open */
+    char *closed;      /* that of the last one closed */
+    const char *prefix;
+} Drawing;
+
+static void
+drawing_clear(Drawing *drawing)
+{
+    g_string_free(drawing->out, TRUE);
+    g_ptr_array_unref(drawing->groups);
+    g_free(drawing->closed);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Drawing, drawing_clear)
+
+/* `tag` is taken over. */
+static gboolean
+put_part(Drawing *drawing, char *tag, GError **error)
+{
+    g_autofree char *owned = tag, *ended = NULL;
+
+    if (g_str_equal(tag, "/g") && drawing->groups->len > 0)
+        ended = g_ptr_array_steal_index(drawing->groups, drawing->groups->len - 1);
+    if (drop_empty_group(drawing->out, drawing->open, tag))
+        return TRUE;
+    if (!go_on_with_group(drawing->out, tag, drawing->closed)) {
+        drawing->open = drawing->out->len;
+        if (!put_tag(drawing->out, tag, drawing->prefix, error))
+            return FALSE;
+    }
+    if (opens_group(tag))
+        g_ptr_array_add(drawing->groups, g_steal_pointer(&owned));
+    if (ended != NULL) {
+        g_free(drawing->closed);
+        drawing->closed = g_steal_pointer(&ended);
+    }
+    return TRUE;
+}
+
 char *
 sim_report_inline_svg(const char *svg, const char *prefix, GError **error)
 {
-    g_autoptr(GString) out = g_string_new(NULL);
+    g_auto(Drawing) drawing = {g_string_new(NULL), 0, g_ptr_array_new_with_free_func(g_free), NULL, prefix};
     const char *c = strstr(svg, "<svg");
-    gsize open = 0;
 
     if (c == NULL) {
         fail("no drawing in", prefix, error);
@@ -150,7 +222,7 @@ sim_report_inline_svg(const char *svg, const char *prefix, GError **error)
         gsize text = strcspn(c, "<");
         const char *end;
         if (!is_layout(c, text))
-            g_string_append_len(out, c, (gssize) text);
+            g_string_append_len(drawing.out, c, (gssize) text);
         c += text;
         if (*c == '\0')
             break;
@@ -159,13 +231,9 @@ sim_report_inline_svg(const char *svg, const char *prefix, GError **error)
             fail("an open tag in", prefix, error);
             return NULL;
         }
-        g_autofree char *tag = g_strndup(c + 1, (gsize) (end - c - 1));
-        if (!drop_empty_group(out, open, tag)) {
-            open = out->len;
-            if (!put_tag(out, tag, prefix, error))
-                return NULL;
-        }
+        if (!put_part(&drawing, g_strndup(c + 1, (gsize) (end - c - 1)), error))
+            return NULL;
         c = end + 1;
     }
-    return g_string_free(g_steal_pointer(&out), FALSE);
+    return g_strdup(drawing.out->str);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sim-study-private.h"
 
+#include <glib/gstdio.h>
 #include <string.h>
 
 static gboolean
@@ -8,6 +9,14 @@ fail_shard(const char *path, GError **error, const char *problem)
 {
     g_set_error(error, SIM_ERROR, SIM_ERROR_MODEL, "%s: %s", path, problem);
     return FALSE;
+}
+
+static gboolean
+is_same_file(const char *a, const char *b)
+{
+    GStatBuf of_a, of_b;
+
+    return g_stat(a, &of_a) == 0 && g_stat(b, &of_b) == 0 && of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
 }
 
 /* Opened by the ordinary way first: it tells broken, foreign and older files apart, and takes in the log of a shard
@@ -24,6 +33,8 @@ check_shards(SimStudy *out, const char *const *shards, GError **error)
         const SimStudy *model = *sim_study_about(out, "plan") != '\0' ? out : first;
         if (shard == NULL)
             return FALSE;
+        if (is_same_file(*shards, out->db->path))
+            return fail_shard(*shards, error, "cannot be joined to itself");
         if (*sim_study_about(shard, "plan") == '\0')
             return fail_shard(*shards, error, "a study without points");
         for (guint i = 0; model != NULL && i < G_N_ELEMENTS(keys); i++) {

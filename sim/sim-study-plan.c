@@ -16,7 +16,7 @@ sim_study_pack(const char *text, gsize length, guint8 **ret_bytes, gsize *ret_le
     int code;
 
     memcpy(bytes, &size, sizeof size);
-    code = compress2(bytes + sizeof size, &packed, (const Bytef *) text, length, Z_DEFAULT_COMPRESSION);
+    code = compress2(bytes + sizeof size, &packed, (const Bytef *) text, length, Z_BEST_SPEED);
     g_assert(code == Z_OK);
     *ret_bytes = bytes;
     *ret_length = packed + sizeof size;
@@ -334,11 +334,43 @@ fill(Filling *filling, gboolean *ret_is_same, GError **error)
     return put_about(study->db, "plan", new, error);
 }
 
+/* Titles, limits and plots may change without any run being another one: the points get their texts anew. */
+static gboolean
+refresh_texts(Filling *filling, GError **error)
+{
+    SimStudy *study = filling->study;
+
+    for (guint i = 0; i < study->design_points->len; i++) {
+        guint point = g_array_index(study->design_points, guint, i);
+        g_autoptr(SimConfig) config = sim_design_resolve(filling->design, point, error);
+        g_autofree char *text = config != NULL ? sim_config_to_text(config, FALSE) : NULL;
+        g_autofree guint8 *packed = NULL;
+        gsize length;
+        if (text == NULL)
+            return FALSE;
+        sim_study_pack(text, strlen(text), &packed, &length);
+        if (!sim_db_run(study->db, error, "UPDATE point SET configuration = ? WHERE ordinal = ?", "bi", packed, length,
+                        (gint64) i))
+            return FALSE;
+    }
+    return put_texts(filling, error);
+}
+
+/* Inside a transaction. */
+static gboolean
+has_other_text(const Filling *filling, gboolean *ret_is_other, GError **error)
+{
+    g_autofree char *old = read_about(filling->study->db, "scenario_text", error);
+
+    *ret_is_other = old != NULL && !g_str_equal(old, filling->plan->scenario_text);
+    return old != NULL;
+}
+
 gboolean
 sim_study_put_design(SimStudy *study, SimDesign *design, const SimStudyPlan *plan, GError **error)
 {
     Filling filling = {.study = study, .design = design, .plan = plan};
-    gboolean ok, is_same = FALSE;
+    gboolean ok, is_same = FALSE, is_other_text = FALSE;
 
     g_assert(plan->shard >= 1 && plan->shard <= plan->n_shards);
     if (!sim_db_begin(study->db, error))
@@ -349,6 +381,10 @@ sim_study_put_design(SimStudy *study, SimDesign *design, const SimStudyPlan *pla
     g_checksum_free(filling.digest);
     if (ok && !is_same)
         ok = sim_db_commit(study->db, error);
+    sim_db_rollback(study->db);
+    if (ok && is_same)
+        ok = sim_db_begin(study->db, error) && has_other_text(&filling, &is_other_text, error) &&
+             (!is_other_text || refresh_texts(&filling, error)) && sim_db_commit(study->db, error);
     sim_db_rollback(study->db);
     return ok && sim_study_load(study, error);
 }

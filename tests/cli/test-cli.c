@@ -27,7 +27,7 @@ test_words(void)
     cli_expect("run a b", 2, "", "toy: too many arguments; usage: toy run FILE|NAME\n");
     cli_expect("run -j 0 a", 2, "", "toy: run: -j 0: must lie between 1 and 4096\n");
     cli_expect("run --frob a", 2, "", "toy: run: Unknown option --frob\n");
-    cli_expect("plot nowhere", 1, "", "toy: nowhere/manifest.ini: not a result folder: No such file or directory\n");
+    cli_expect("plot nowhere", 1, "", "toy: nowhere: no such study\n");
 }
 
 static void

@@ -256,6 +256,13 @@ test_inline_svg(void)
         good, ==,
         "<svg width=\"9\"><g id='c1-a'><use xlink:href='#c1-a' id=\"c1-b\"/><rect fill='url(#c1-p)' "
         "d='x > y'/></g><g stroke-linejoin='round'><path/></g><text>id='a' &lt;b&gt; <tspan/> </text></svg>");
+    g_autofree char *groups = sim_report_inline_svg(
+        "<svg><g a='1'><g><path d='M1.00,2.50  L3.001,4.00 '/></g></g>\n<g a='1'><g b='2'></g></g><g a='1'><path "
+        "d='.00'/></g><g a='2'><path/></g>x<g a='2'><path/></g><g><path/></g><g a='2'><path/></g></svg>",
+        "c", NULL);
+    g_assert_cmpstr(groups, ==,
+                    "<svg><g a='1'><g><path d='M1,2.50 L3.001,4'/></g><path d='.00'/></g><g a='2'><path/></g>x<g "
+                    "a='2'><path/></g><g><path/></g><g a='2'><path/></g></svg>");
     for (guint i = 0; i < G_N_ELEMENTS(refused); i++) {
         g_autoptr(GError) error = NULL;
         g_assert_null(sim_report_inline_svg(refused[i], "c1", &error));
@@ -285,6 +292,25 @@ test_wrapping(void)
     expect_wrapped("", 6, "- \n");
 }
 
+/* The charts of a study alone: all kinds, under the scenario's title, with each point's own warm-up. */
+static void
+test_plot_study(void)
+{
+    g_autofree char *memory = NULL, *svg = NULL;
+
+    toy_write("w.scenario", "[scenario]\ntitle = Warm it is\n[run]\nwarmup = 2 ms\nduration = 1 ms\n"
+                            "[sweep]\ntoy.cpus = 2; 8\ntoy.nodes = 2\n[variant a]\n[variant b]\nrun.warmup = 4.5 ms\n");
+    cli_expect("sweep w.scenario --study w.study -q", 0, "", "");
+    cli_expect("plot w.study", 0, "8 charts in w.charts\n", "");
+    memory = read_file("w.charts/memory.tsv");
+    g_assert_true(g_str_has_suffix(memory, "\npanel\twarmup_ms\na at cpus = 2\t2\na at cpus = 8\t2\n"
+                                           "b at cpus = 2\t4.5\nb at cpus = 8\t4.5\n\n\n"));
+    svg = read_file("w.charts/scaling.svg");
+    g_assert_nonnull(strstr(svg, "Warm it is"));
+    cli_expect("plot a.scenario", 1, "", "toy: a.scenario: no such study\n");
+    cli_expect("plot w.scenario", 1, "", "toy: w.scenario: not a study: no SQLite database (file is not a database)\n");
+}
+
 int
 main(int argc, char **argv)
 {
@@ -298,5 +324,6 @@ main(int argc, char **argv)
     toy_add_test("/report/failures", test_failures);
     toy_add_test("/report/inline-svg", test_inline_svg);
     toy_add_test("/report/wrapping", test_wrapping);
+    toy_add_test("/report/plot-study", test_plot_study);
     return g_test_run();
 }

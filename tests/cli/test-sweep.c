@@ -9,8 +9,9 @@
 #include <sqlite3.h>
 #include <string.h>
 
-#define SCENARIO                                                                                                       \
-    "[scenario]\ntitle=Sweep\n[run]\nduration=1 ms\nreplications=4\nstarts=cold;warm\n"                                \
+#define SCENARIO "[scenario]\ntitle=Sweep\n" NO_TITLE
+#define NO_TITLE                                                                                                       \
+    "[run]\nduration=1 ms\nreplications=4\nstarts=cold;warm\n"                                                         \
     "[sweep]\ntoy.cpus=2;8;32\n[variant base]\n[variant nodes]\ntoy.nodes=3\n"
 #define SLOW SCENARIO "[toy]\ndelay_us=3000\n"
 #define N_RUNS 48
@@ -266,6 +267,7 @@ test_bad_shards(void)
     cli_expect("merge new.study s1.study other.study", 2, "", "toy: other.study: belongs to another scenario\n");
     cli_expect("merge all.study s1.study twin.study", 2, "", "toy: twin.study: the same shard as another one given\n");
     cli_expect("merge all.study nowhere.study", 1, "", "toy: nowhere.study: no such study\n");
+    cli_expect("merge all.study s1.study ./all.study", 2, "", "toy: ./all.study: cannot be joined to itself\n");
     cli_expect("merge s1.study twin.study", 2, "",
                "toy: s1.study: is a shard itself (allowed: a new file, or what merge has made)\n");
     ask("bad.study", "UPDATE value SET value = value + 1 WHERE run = 3");
@@ -308,6 +310,24 @@ test_extend(void)
     g_assert_cmpint(ask("a.study", "SELECT COUNT(*) FROM run"), ==, 18);
     cli_expect("export a.study --table points", 0,
                "point\tlabel\tvariant\ttoy.cpus\ttoy.cost\n1\tbase, toy.cpus = 8, toy.cost = 1\tbase\t8\t1\n", "");
+}
+
+/* Words about a study may change after it is run; what it is asked for then is told in the new ones. */
+static void
+test_new_words(void)
+{
+    g_autofree char *before = make_reference(SCENARIO);
+    g_auto(Outcome) outcome = {0};
+
+    toy_write("a.scenario", "[scenario]\ntitle=Put better\nlimits=Few\n[plot p]\nkind=waits\n" NO_TITLE);
+    cli_expect("sweep a.scenario --study reference.study -q", 0, "", "");
+    g_assert_cmpint(ask("reference.study", "SELECT COUNT(*) FROM run"), ==, N_RUNS);
+    expect_same_export("reference.study", before);
+    outcome = cli_run("report reference.study --mail", NULL);
+    g_assert_nonnull(strstr(outcome.out, "\nStudy: Put better\n"));
+    g_assert_nonnull(strstr(outcome.out, "\nLimit: Few\n"));
+    cli_expect("plot reference.study", 0, NULL, "");
+    g_assert_true(g_file_test("reference.charts/p.svg", G_FILE_TEST_EXISTS));
 }
 
 static void
@@ -523,6 +543,7 @@ main(int argc, char **argv)
     toy_add_test("/sweep/shards-precision", test_shards_precision);
     toy_add_test("/sweep/bad-shards", test_bad_shards);
     toy_add_test("/sweep/extend", test_extend);
+    toy_add_test("/sweep/new-words", test_new_words);
     toy_add_test("/sweep/refused", test_refused);
     toy_add_test("/sweep/failing-runs", test_failing_runs);
     toy_add_test("/sweep/bad-files", test_bad_files);
