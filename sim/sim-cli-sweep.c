@@ -373,13 +373,48 @@ sim_cli_sweep(const SimCli *cli, int argc, char **argv)
 
 /* ---- merge */
 
+typedef struct {
+    guint64 n_added, n_done, n_wanted;
+} MergeCounts;
+
+static gboolean
+merge_into(const char *path, const char *const *shards, MergeCounts *ret_counts, GError **error)
+{
+    g_autoptr(SimStudy) out = sim_study_open(path, SIM_STUDY_CREATE, error);
+
+    return out != NULL && sim_study_merge(out, shards, &ret_counts->n_added, error) &&
+           sim_study_count(out, &ret_counts->n_done, &ret_counts->n_wanted, error);
+}
+
+/* Made under another name, for a merge that fails leaves nothing; and never over a study that came meanwhile. */
+static gboolean
+merge_into_new(const char *path, const char *const *shards, MergeCounts *ret_counts, GError **error)
+{
+    g_autofree char *draft = g_strconcat(path, ".XXXXXX", NULL);
+    int fd = g_mkstemp_full(draft, O_RDWR | O_CLOEXEC, 0666);
+    gboolean ok;
+
+    if (fd < 0) {
+        g_set_error(error, SIM_ERROR, SIM_ERROR_IO, "%s: %s", path, g_strerror(errno));
+        return FALSE;
+    }
+    close(fd);
+    ok = merge_into(draft, shards, ret_counts, error);
+    if (ok && link(draft, path) != 0) {
+        g_set_error(error, SIM_ERROR, SIM_ERROR_IO, "%s: %s", path, g_strerror(errno));
+        ok = FALSE;
+    }
+    g_unlink(draft);
+    return ok;
+}
+
 int
 sim_cli_merge(const SimCli *cli, int argc, char **argv)
 {
     g_auto(GStrv) words = NULL;
     g_autoptr(GError) error = NULL;
-    g_autoptr(SimStudy) out = NULL;
-    guint64 n_added, n_done, n_wanted;
+    const char *const *shards;
+    MergeCounts counts;
 
     if (!sim_cli_parse(
             cli, argv, NULL, "OUT SHARD...",
@@ -387,12 +422,11 @@ sim_cli_merge(const SimCli *cli, int argc, char **argv)
             "one version of the program; joining a shard again changes nothing.",
             2, G_MAXUINT, &words, &error))
         return sim_cli_fail(cli, error);
-    out = sim_study_open(words[0], SIM_STUDY_CREATE, &error);
-    if (out == NULL || !sim_study_merge(out, (const char *const *) words + 1, &n_added, &error) ||
-        !sim_study_count(out, &n_done, &n_wanted, &error))
+    shards = (const char *const *) words + 1;
+    if (!(g_file_test(words[0], G_FILE_TEST_EXISTS) ? merge_into : merge_into_new)(words[0], shards, &counts, &error))
         return sim_cli_fail(cli, error);
     printf("%s: %" G_GUINT64_FORMAT " runs added, %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " there\n", words[0],
-           n_added, n_done, n_wanted);
+           counts.n_added, counts.n_done, counts.n_wanted);
     return 0;
 }
 

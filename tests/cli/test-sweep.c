@@ -265,6 +265,7 @@ test_bad_shards(void)
     before = export_all("all.study");
     cli_expect("merge all.study other.study", 2, "", "toy: other.study: belongs to another scenario\n");
     cli_expect("merge new.study s1.study other.study", 2, "", "toy: other.study: belongs to another scenario\n");
+    g_assert_false(g_file_test("new.study", G_FILE_TEST_EXISTS));
     cli_expect("merge all.study s1.study twin.study", 2, "", "toy: twin.study: the same shard as another one given\n");
     cli_expect("merge all.study nowhere.study", 1, "", "toy: nowhere.study: no such study\n");
     cli_expect("merge all.study s1.study ./all.study", 2, "", "toy: ./all.study: cannot be joined to itself\n");
