@@ -4,46 +4,9 @@
 /* Workloads of cgroups and of the old SLAB allocator: sendfile, page_faults, cgroup_caches, slab_old_fill. */
 
 static double
-metric(TestWorld *test, const char *name)
-{
-    g_autoptr(SimRecord) record = sim_record_new();
-    double value;
-
-    test->workload->report(&test->world, test->state, record);
-    g_assert_true(sim_record_find_metric(record, name, &value));
-    return value;
-}
-
-static guint64
-n_operations(const TestWorld *test)
-{
-    guint64 n = 0;
-
-    for (guint i = 0; i < test->world.machine->n_cpus; i++)
-        n += test->world.cpu[i].n_operations;
-    return n;
-}
-
-/* A finished run in which every page that was charged is found. */
-static TestWorld *
-run(const char *workload, const char *settings)
-{
-    TestWorld *test = test_world_new(workload, settings, 1);
-
-    test_world_start(test);
-    test_world_run(test);
-    if (test->world.memcg) {
-        g_autofree char *why = memcg_check(test->world.memcg);
-        g_assert_cmpstr(why, ==, NULL);
-    }
-    g_assert_cmpuint(n_operations(test), >, 0);
-    return test;
-}
-
-static double
 per_operation(const TestWorld *test, MemcgStat stat)
 {
-    return (double) memcg_stat(test->world.memcg, stat) / (double) n_operations(test);
+    return (double) memcg_stat(test->world.memcg, stat) / (double) test_world_operations(test);
 }
 
 #define SENDFILE                                                                                                       \
@@ -56,15 +19,15 @@ per_operation(const TestWorld *test, MemcgStat stat)
 static void
 test_slots(void)
 {
-    g_autoptr(TestWorld) seven = run("sendfile", SENDFILE "workload.pairs=4;memcg.groups=5;memcg.page_slots=7");
-    g_autoptr(TestWorld) one = run("sendfile", SENDFILE "workload.pairs=4;memcg.groups=5;memcg.page_slots=1");
-    g_autoptr(TestWorld) together = run("sendfile", SENDFILE "workload.pairs=4;memcg.groups=1;memcg.page_slots=1");
+    g_autoptr(TestWorld) seven = test_world_finished("sendfile", SENDFILE "workload.pairs=4;memcg.groups=5;memcg.page_slots=7");
+    g_autoptr(TestWorld) one = test_world_finished("sendfile", SENDFILE "workload.pairs=4;memcg.groups=5;memcg.page_slots=1");
+    g_autoptr(TestWorld) together = test_world_finished("sendfile", SENDFILE "workload.pairs=4;memcg.groups=1;memcg.page_slots=1");
 
     g_assert_cmpfloat_with_epsilon(per_operation(seven, MEMCG_STAT_COUNTER_WALKS), 18.0 / 64 + 18.0 / 65, 0.03);
     g_assert_cmpfloat_with_epsilon(per_operation(one, MEMCG_STAT_COUNTER_WALKS), 2 * 18 + 18, 1);
     /* Client and server in one cgroup need but one slot. */
     g_assert_cmpfloat_with_epsilon(per_operation(together, MEMCG_STAT_COUNTER_WALKS), 18.0 / 64 + 18.0 / 65, 0.03);
-    g_assert_cmpuint(n_operations(seven), >, n_operations(one));
+    g_assert_cmpuint(test_world_operations(seven), >, test_world_operations(one));
 }
 
 /* MCG-19, MCG-20: updates of protection cost most on the usage's own line, less on another, nothing when left out. */
@@ -79,10 +42,10 @@ test_protection(void)
             g_strconcat(SENDFILE "workload.pairs=24;workload.client_groups=1;memcg.groups=2;memcg.depth=4;"
                                  "memcg.page_slots=1;memcg.protection=",
                         places[i], NULL);
-        g_autoptr(TestWorld) test = run("sendfile", settings);
+        g_autoptr(TestWorld) test = test_world_finished("sendfile", settings);
 
-        g_assert_cmpuint(n_operations(test), >, last + last / 10);
-        last = n_operations(test);
+        g_assert_cmpuint(test_world_operations(test), >, last + last / 10);
+        last = test_world_operations(test);
     }
 }
 
@@ -94,15 +57,15 @@ test_protection(void)
 static void
 test_faults(void)
 {
-    g_autoptr(TestWorld) off = run("page_faults", FAULTS "memcg.mode=off");
-    g_autoptr(TestWorld) page = run("page_faults", FAULTS "memcg.mode=user;workload.uncharge=page");
-    g_autoptr(TestWorld) region = run("page_faults", FAULTS "memcg.mode=user;workload.uncharge=region");
+    g_autoptr(TestWorld) off = test_world_finished("page_faults", FAULTS "memcg.mode=off");
+    g_autoptr(TestWorld) page = test_world_finished("page_faults", FAULTS "memcg.mode=user;workload.uncharge=page");
+    g_autoptr(TestWorld) region = test_world_finished("page_faults", FAULTS "memcg.mode=user;workload.uncharge=region");
 
     g_assert_null(off->world.memcg);
     g_assert_cmpfloat_with_epsilon(per_operation(page, MEMCG_STAT_COUNTER_WALKS), 2, 0.001);
     g_assert_cmpfloat_with_epsilon(per_operation(region, MEMCG_STAT_COUNTER_WALKS), 1 + 1.0 / 64, 0.001);
-    g_assert_cmpuint(n_operations(off), >, n_operations(region));
-    g_assert_cmpuint(n_operations(region), >, n_operations(page));
+    g_assert_cmpuint(test_world_operations(off), >, test_world_operations(region));
+    g_assert_cmpuint(test_world_operations(region), >, test_world_operations(page));
     g_assert_cmpint(memcg_counter_pages(memcg_group(page->world.memcg, 0), 0), ==, 0); /* regions end unmapped */
 }
 
@@ -124,11 +87,11 @@ test_fill(void)
                 g_strdup_printf("kernel.version=5.10;machine.cores_per_l3=4;workload.fill_objects=%u;"
                                 "workload.fill_cache=%s;workload.fill_stage=%s",
                                 n_taken, rows[i].cache, is_byte ? "byte-index" : "int-index");
-            g_autoptr(TestWorld) test = run("slab_old_fill", settings);
+            g_autoptr(TestWorld) test = test_world_finished("slab_old_fill", settings);
 
-            g_assert_cmpfloat(metric(test, "slab_objects"), ==, objects);
-            g_assert_cmpfloat(metric(test, "filled_slabs") * objects, >=, n_taken);
-            g_assert_cmpfloat(metric(test, "filled_slabs") * objects, <, n_taken + most_in_array + objects);
+            g_assert_cmpfloat(test_world_metric(test, "slab_objects"), ==, objects);
+            g_assert_cmpfloat(test_world_metric(test, "filled_slabs") * objects, >=, n_taken);
+            g_assert_cmpfloat(test_world_metric(test, "filled_slabs") * objects, <, n_taken + most_in_array + objects);
         }
     }
 }
@@ -146,12 +109,12 @@ test_own_caches(void)
     for (guint i = 0; i < G_N_ELEMENTS(numbers); i++) {
         g_autofree char *own_settings = g_strconcat(CGROUPS "true;workload.cgroups=", numbers[i], NULL);
         g_autofree char *shared_settings = g_strconcat(CGROUPS "false;workload.cgroups=", numbers[i], NULL);
-        g_autoptr(TestWorld) own = run("cgroup_caches", own_settings), shared = run("cgroup_caches", shared_settings);
-        double own_bytes = metric(own, "slabs_bytes"), shared_bytes = metric(shared, "slabs_bytes");
+        g_autoptr(TestWorld) own = test_world_finished("cgroup_caches", own_settings), shared = test_world_finished("cgroup_caches", shared_settings);
+        double own_bytes = test_world_metric(own, "slabs_bytes"), shared_bytes = test_world_metric(shared, "slabs_bytes");
 
-        g_assert_cmpfloat_with_epsilon(metric(own, "utilisation_percent") * own_bytes,
-                                       metric(shared, "utilisation_percent") * shared_bytes, 1e-9 * own_bytes * 100);
-        g_assert_cmpfloat(metric(shared, "utilisation_percent"), <, 100);
+        g_assert_cmpfloat_with_epsilon(test_world_metric(own, "utilisation_percent") * own_bytes,
+                                       test_world_metric(shared, "utilisation_percent") * shared_bytes, 1e-9 * own_bytes * 100);
+        g_assert_cmpfloat(test_world_metric(shared, "utilisation_percent"), <, 100);
         g_assert_cmpfloat(shared_bytes / own_bytes, <, last_ratio);
         if (i == 0)
             g_assert_cmpfloat(shared_bytes, ==, own_bytes);

@@ -5,31 +5,13 @@
 
 /* Debug caches: what they cost by the byte, which locks they take, and that they leave others alone. */
 
-static TestWorld *
-run(const char *workload, const char *settings)
-{
-    TestWorld *test = test_world_new(workload, settings, 1);
-
-    test_world_start(test);
-    test_world_run(test);
-    for (guint i = 0; i < test->world.slub->n_caches; i++) {
-        g_autofree char *why = slub_cache_check(test->world.slub->cache[i]);
-        g_assert_cmpstr(why, ==, NULL);
-    }
-    return test;
-}
-
 static double
 pair_ns(const char *settings)
 {
     g_autofree char *all = g_strconcat("run.warmup=1 ms;run.duration=10 ms;", settings, NULL);
-    g_autoptr(TestWorld) test = run("microbench", all);
-    g_autoptr(SimRecord) record = sim_record_new();
-    double value;
+    g_autoptr(TestWorld) test = test_world_finished("microbench", all);
 
-    test->workload->report(&test->world, test->state, record);
-    g_assert_true(sim_record_find_metric(record, "pair_ns", &value));
-    return value;
+    return test_world_metric(test, "pair_ns");
 }
 
 /* One object at a time off a slab that stays listed. Of 6.1, F, Z and P touch 88 bytes of a 64-byte object (72 with the
@@ -64,7 +46,7 @@ check_locks(const char *settings)
 {
     g_autofree char *all =
         g_strconcat("machine.sockets=1;slub.debug=P;workload.batch=1000;run.duration=20 ms;", settings, NULL);
-    g_autoptr(TestWorld) test = run("microbench", all);
+    g_autoptr(TestWorld) test = test_world_finished("microbench", all);
     const SlubCache *cache = world_cache(&test->world, "bench_64");
 
     g_assert_null(cache->sheaves);
@@ -127,7 +109,7 @@ test_ideas_of_2016(void)
     guint64 n[3];
 
     for (guint i = 0; i < 3; i++) {
-        g_autoptr(TestWorld) test = run("hackbench", settings[i]);
+        g_autoptr(TestWorld) test = test_world_finished("hackbench", settings[i]);
         n[i] = test->world.cpu[0].operations_at_end - test->world.cpu[0].operations_at_warmup;
     }
     g_test_message("off %" G_GUINT64_FORMAT ", single %" G_GUINT64_FORMAT ", activating %" G_GUINT64_FORMAT, n[0], n[1],
@@ -150,7 +132,7 @@ test_others_unchanged(void)
         for (guint i = 0; i < G_N_ELEMENTS(paths); i++) {
             g_autofree char *all =
                 g_strconcat("kernel.version=6.5;run.duration=5 ms;", settings[w], ";slub.debug_path=", paths[i], NULL);
-            g_autoptr(TestWorld) test = run(names[w], all);
+            g_autoptr(TestWorld) test = test_world_finished(names[w], all);
 
             if (i > 0)
                 g_assert_cmpuint(test->world.machine->engine->fingerprint, ==, fingerprint);

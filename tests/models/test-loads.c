@@ -6,42 +6,6 @@
 
 /* The workloads torture, pingpong, pipeline, churn and partial_count, and bulk calls of microbench. */
 
-static double
-metric(TestWorld *test, const char *name)
-{
-    g_autoptr(SimRecord) record = sim_record_new();
-    double value;
-
-    test->workload->report(&test->world, test->state, record);
-    g_assert_true(sim_record_find_metric(record, name, &value));
-    return value;
-}
-
-/* A finished run whose caches are sound. */
-static TestWorld *
-run(const char *workload, const char *settings)
-{
-    TestWorld *test = test_world_new(workload, settings, 1);
-
-    test_world_start(test);
-    test_world_run(test);
-    for (guint i = 0; i < test->world.slub->n_caches; i++) {
-        g_autofree char *why = slub_cache_check(test->world.slub->cache[i]);
-        g_assert_cmpstr(why, ==, NULL);
-    }
-    return test;
-}
-
-static guint64
-n_operations(const TestWorld *test)
-{
-    guint64 n = 0;
-
-    for (guint i = 0; i < test->world.machine->n_cpus; i++)
-        n += test->world.cpu[i].n_operations;
-    return n;
-}
-
 /* Time of an operation, of all threads together. */
 static double
 cycle_ns(const char *settings)
@@ -52,9 +16,9 @@ cycle_ns(const char *settings)
                                        "costs.line_other_socket_homed_here=100 ns;machine.lock_handoff=1;"
                                        "workload.hold=300 ns;workload.think=0 ns;",
                                        settings, NULL);
-    g_autoptr(TestWorld) test = run("torture", all);
+    g_autoptr(TestWorld) test = test_world_finished("torture", all);
 
-    return 10e6 / (double) n_operations(test);
+    return 10e6 / (double) test_world_operations(test);
 }
 
 /* A thread alone pays the lock and the hold; threads that never think keep the lock busy, and a cycle is hold, release
@@ -109,31 +73,31 @@ test_torture_delays(void)
 static void
 test_torture_metrics(void)
 {
-    g_autoptr(TestWorld) idle = run("torture", "run.duration=50 ms;machine.cores_per_l3=8;workload.torture_threads=2;"
+    g_autoptr(TestWorld) idle = test_world_finished("torture", "run.duration=50 ms;machine.cores_per_l3=8;workload.torture_threads=2;"
                                                "workload.hold=1 ns;workload.think=1 ms");
-    g_autoptr(TestWorld) full = run("torture", "run.duration=5 ms;machine.cores_per_l3=8;workload.torture_threads=8;"
+    g_autoptr(TestWorld) full = test_world_finished("torture", "run.duration=5 ms;machine.cores_per_l3=8;workload.torture_threads=8;"
                                                "workload.hold=300 ns;workload.think=0 ns");
 
-    g_assert_cmpfloat(metric(idle, "torture_wait_share_percent"), <, 0.05);
+    g_assert_cmpfloat(test_world_metric(idle, "torture_wait_share_percent"), <, 0.05);
     /* A turn comes every 8 cycles of 300 + 2 ns and a hand-off of 1.2 x 52 ns, and all but the hold is waiting. */
-    g_assert_cmpfloat_with_epsilon(metric(full, "torture_wait_share_percent"), 100 * (1 - 302 / (8 * 364.4)), 0.3);
-    g_assert_cmpfloat_with_epsilon(metric(full, "fairness_factor"), 0.5, 0.001);
-    g_assert_cmpfloat(metric(full, "far_handoff_percent"), ==, 0);
+    g_assert_cmpfloat_with_epsilon(test_world_metric(full, "torture_wait_share_percent"), 100 * (1 - 302 / (8 * 364.4)), 0.3);
+    g_assert_cmpfloat_with_epsilon(test_world_metric(full, "fairness_factor"), 0.5, 0.001);
+    g_assert_cmpfloat(test_world_metric(full, "far_handoff_percent"), ==, 0);
 }
 
 static void
 test_pingpong(void)
 {
     g_autoptr(TestWorld) test =
-        run("pingpong", "machine.sockets=2;machine.nodes_per_socket=2;machine.l3_per_node=2;machine.threads_per_core=2;"
+        test_world_finished("pingpong", "machine.sockets=2;machine.nodes_per_socket=2;machine.l3_per_node=2;machine.threads_per_core=2;"
                         "costs.line_same_l3=23 ns;costs.line_same_node=107 ns;costs.line_same_socket=115 ns;"
                         "costs.line_other_socket=190 ns;costs.line_other_socket_homed_here=210 ns");
 
-    g_assert_cmpfloat_with_epsilon(metric(test, "pingpong_same_l3_ns"), 23, 1e-9);
-    g_assert_cmpfloat_with_epsilon(metric(test, "pingpong_same_node_ns"), 107, 1e-9);
-    g_assert_cmpfloat_with_epsilon(metric(test, "pingpong_same_socket_ns"), 115, 1e-9);
-    g_assert_cmpfloat_with_epsilon(metric(test, "pingpong_other_socket_ns"), 200, 1e-9); /* one way each */
-    g_assert_cmpuint(n_operations(test), ==, 4 * 50000);
+    g_assert_cmpfloat_with_epsilon(test_world_metric(test, "pingpong_same_l3_ns"), 23, 1e-9);
+    g_assert_cmpfloat_with_epsilon(test_world_metric(test, "pingpong_same_node_ns"), 107, 1e-9);
+    g_assert_cmpfloat_with_epsilon(test_world_metric(test, "pingpong_same_socket_ns"), 115, 1e-9);
+    g_assert_cmpfloat_with_epsilon(test_world_metric(test, "pingpong_other_socket_ns"), 200, 1e-9); /* one way each */
+    g_assert_cmpuint(test_world_operations(test), ==, 4 * 50000);
 }
 
 /* Every object is freed on the other CPU. The producer fills slabs one after the other; all that the consumer frees is
@@ -141,7 +105,7 @@ test_pingpong(void)
 static void
 test_pipeline_counters(void)
 {
-    g_autoptr(TestWorld) test = run("pipeline", "run.duration=5 ms;kernel.version=6.5;machine.sockets=1;"
+    g_autoptr(TestWorld) test = test_world_finished("pipeline", "run.duration=5 ms;kernel.version=6.5;machine.sockets=1;"
                                                 "workload.ring_depth=1024;workload.pipe_burst=512;"
                                                 "workload.pipe_cache=kmalloc-256");
     const SlubCache *cache = world_cache(&test->world, "kmalloc-256");
@@ -150,7 +114,7 @@ test_pipeline_counters(void)
     guint64 n_frees = consumer->stat[SLAB_STAT_FREE_SLOWPATH], n_slow = producer->stat[SLAB_STAT_ALLOC_SLOWPATH];
 
     g_assert_cmpuint(n_frees, >, 5000);
-    g_assert_cmpuint(n_frees, ==, n_operations(test));
+    g_assert_cmpuint(n_frees, ==, test_world_operations(test));
     g_assert_cmpint(test_world_objects(cache), ==, (gint64) (n_allocs - n_frees));
     g_assert_cmpint(test_world_objects(cache), <=, 1024 + 1);
     g_assert_cmpuint(consumer->stat[SLAB_STAT_FREE_FASTPATH] + producer->stat[SLAB_STAT_FREE_SLOWPATH], ==, 0);
@@ -176,8 +140,8 @@ test_pipeline_pace(void)
     for (guint i = 0; i < G_N_ELEMENTS(loads); i++) {
         g_autofree char *near = g_strconcat("run.duration=20 ms;", loads[i].settings, NULL);
         g_autofree char *far = g_strconcat(near, ";workload.pipe_distance=other-socket", NULL);
-        g_autoptr(TestWorld) a = run("pipeline", near), b = run("pipeline", far);
-        double near_ns = 20e6 / (double) n_operations(a), far_ns = 20e6 / (double) n_operations(b);
+        g_autoptr(TestWorld) a = test_world_finished("pipeline", near), b = test_world_finished("pipeline", far);
+        double near_ns = 20e6 / (double) test_world_operations(a), far_ns = 20e6 / (double) test_world_operations(b);
 
         g_assert_cmpfloat(near_ns, >, loads[i].ns);
         g_assert_cmpfloat(near_ns, <, 1.2 * loads[i].ns);
@@ -190,7 +154,7 @@ static void
 test_pipeline_all(void)
 {
     g_autoptr(TestWorld) test =
-        run("pipeline", "run.duration=5 ms;kernel.version=5.10;workload.pipe_pairs=8;workload.pipe_distance=all;"
+        test_world_finished("pipeline", "run.duration=5 ms;kernel.version=5.10;workload.pipe_pairs=8;workload.pipe_distance=all;"
                         "workload.pipe_backlog=64;workload.pipe_order=random;workload.ring_depth=512;"
                         "workload.pipe_burst=32");
     const SlubCache *cache = world_cache(&test->world, "kmalloc-256");
@@ -202,8 +166,8 @@ test_pipeline_all(void)
     g_assert_cmpint(test_world_objects(cache), >=, 8 * 60);
     g_assert_cmpint(test_world_objects(cache), <=, 8 * 512);
     /* slub-facts C: what comes to CPU lists leaves them by allocation, by a drain, or is still there. */
-    g_assert_cmpfloat(metric(test, "cpu_partial_free_per_node_take") + metric(test, "cpu_partial_node_per_node_take"),
-                      >=, metric(test, "cpu_partial_alloc_per_node_take"));
+    g_assert_cmpfloat(test_world_metric(test, "cpu_partial_free_per_node_take") + test_world_metric(test, "cpu_partial_node_per_node_take"),
+                      >=, test_world_metric(test, "cpu_partial_alloc_per_node_take"));
 }
 
 /* Growth to full slabs, then nothing but deaths: each object is alive with probability p = exp(-t / life), so a slab of
@@ -212,12 +176,12 @@ static void
 test_churn_binomial(void)
 {
     g_autoptr(TestWorld) test =
-        run("churn", "run.duration=21 ms;kernel.version=6.5;machine.sockets=1;workload.churn_cpus=1;"
+        test_world_finished("churn", "run.duration=21 ms;kernel.version=6.5;machine.sockets=1;workload.churn_cpus=1;"
                      "workload.churn_cache=kmalloc-256;workload.churn_interval=0 ns;workload.peak_interval=50 ns;"
                      "workload.peak_until=1 ms;workload.short_life=20 ms;workload.long_share=0");
     const SlubCache *cache = world_cache(&test->world, "kmalloc-256");
     const guint objects = cache->geometry.objects;
-    double n_made = (double) n_operations(test), n_slabs = n_made / objects, p, expected_free, variance;
+    double n_made = (double) test_world_operations(test), n_slabs = n_made / objects, p, expected_free, variance;
     double n_alive = (double) test_world_objects(cache), expected_slabs;
     SlubOccupancy sum[SLUB_N_HOLDERS];
     guint64 n_held = 0, n_free = 0;
@@ -242,7 +206,7 @@ static void
 test_churn_steady(void)
 {
     g_autoptr(TestWorld) test =
-        run("churn", "run.duration=100 ms;machine.cores_per_l3=4;workload.churn_cpus=4;workload.churn_interval=2 us;"
+        test_world_finished("churn", "run.duration=100 ms;machine.cores_per_l3=4;workload.churn_cpus=4;workload.churn_interval=2 us;"
                      "workload.short_life=200 us;workload.long_life=4 ms;workload.long_share=0.2");
     double live = 0, expected = 4 * (0.8 * 200 + 0.2 * 4000) / 2;
 
@@ -261,15 +225,15 @@ test_churn_stranded(void)
     "run.duration=40 ms;kernel.version=6.5;machine.cores_per_l3=4;workload.churn_interval=0 ns;"                       \
     "workload.peak_interval=200 ns;workload.peak_until=5 ms;workload.short_life=1 ms;workload.long_life=100 ms;"       \
     "workload.migrate_interval=1 ms;workload.long_share="
-    g_autoptr(TestWorld) mixed = run("churn", AFTERMATH "0.1"), many = run("churn", AFTERMATH "0.1;slub.min_partial=64;"
+    g_autoptr(TestWorld) mixed = test_world_finished("churn", AFTERMATH "0.1"), many = test_world_finished("churn", AFTERMATH "0.1;slub.min_partial=64;"
                                                                                               "slub.max_partial=128");
-    g_autoptr(TestWorld) all_short = run("churn", AFTERMATH "0");
-    double held = metric(mixed, "node_partial_slabs");
+    g_autoptr(TestWorld) all_short = test_world_finished("churn", AFTERMATH "0");
+    double held = test_world_metric(mixed, "node_partial_slabs");
 
-    g_assert_cmpfloat(held, >, 20 * metric(mixed, "min_partial_slabs"));
-    g_assert_cmpfloat(metric(many, "node_partial_slabs"), ==, held);
-    g_assert_cmpfloat(metric(all_short, "node_partial_slabs"), <=, metric(all_short, "min_partial_slabs"));
-    g_assert_cmpfloat(metric(all_short, "stranded_bytes"), <, metric(mixed, "stranded_bytes") / 5);
+    g_assert_cmpfloat(held, >, 20 * test_world_metric(mixed, "min_partial_slabs"));
+    g_assert_cmpfloat(test_world_metric(many, "node_partial_slabs"), ==, held);
+    g_assert_cmpfloat(test_world_metric(all_short, "node_partial_slabs"), <=, test_world_metric(all_short, "min_partial_slabs"));
+    g_assert_cmpfloat(test_world_metric(all_short, "stranded_bytes"), <, test_world_metric(mixed, "stranded_bytes") / 5);
 }
 
 static double
@@ -278,12 +242,12 @@ count_error(const char *settings)
     g_autofree char *all = g_strconcat("run.duration=100 s;kernel.version=6.8;machine.sockets=1;"
                                        "workload.count_folders=20000;",
                                        settings, NULL);
-    g_autoptr(TestWorld) test = run("partial_count", all);
+    g_autoptr(TestWorld) test = test_world_finished("partial_count", all);
 
-    g_assert_cmpuint(n_operations(test), ==, 20000 * 11);
-    g_assert_cmpfloat_with_epsilon(metric(test, "free_objects"), 20000 * 11 / 2, 2 * 21);
-    g_assert_cmpfloat_with_epsilon(metric(test, "partial_slabs"), 20000 * 11 / 21, 2);
-    return metric(test, "count_error_percent");
+    g_assert_cmpuint(test_world_operations(test), ==, 20000 * 11);
+    g_assert_cmpfloat_with_epsilon(test_world_metric(test, "free_objects"), 20000 * 11 / 2, 2 * 21);
+    g_assert_cmpfloat_with_epsilon(test_world_metric(test, "partial_slabs"), 20000 * 11 / 21, 2);
+    return test_world_metric(test, "count_error_percent");
 }
 
 /* Folders of 11 dentries in slabs of 21: every slab has 10 or 11 free, in equal parts, so that a sorted list shows 10
@@ -303,15 +267,15 @@ test_partial_count(void)
 static void
 test_bulk(void)
 {
-    g_autoptr(TestWorld) test = run("microbench", "run.duration=1 ms;run.warmup=100 us;workload.batch=10;"
+    g_autoptr(TestWorld) test = test_world_finished("microbench", "run.duration=1 ms;run.warmup=100 us;workload.batch=10;"
                                                   "workload.bulk=alloc;costs.alloc_fast=7 ns;costs.free_fast=6 ns;"
                                                   "costs.bulk_object=3 ns");
-    g_autoptr(TestWorld) both = run("microbench", "run.duration=1 ms;run.warmup=100 us;workload.batch=10;"
+    g_autoptr(TestWorld) both = test_world_finished("microbench", "run.duration=1 ms;run.warmup=100 us;workload.batch=10;"
                                                   "workload.bulk=both;costs.alloc_fast=7 ns;costs.free_fast=6 ns;"
                                                   "costs.bulk_object=3 ns");
 
-    g_assert_cmpfloat_with_epsilon(metric(test, "pair_ns"), 0.7 + 3 + 6, 0.02);
-    g_assert_cmpfloat_with_epsilon(metric(both, "pair_ns"), 0.7 + 3 + 0.6 + 0.9 * 3, 0.02);
+    g_assert_cmpfloat_with_epsilon(test_world_metric(test, "pair_ns"), 0.7 + 3 + 6, 0.02);
+    g_assert_cmpfloat_with_epsilon(test_world_metric(both, "pair_ns"), 0.7 + 3 + 0.6 + 0.9 * 3, 0.02);
 }
 
 int

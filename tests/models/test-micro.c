@@ -4,38 +4,12 @@
 /* The workloads that measure the allocator alone: microbench, kmalloc_accounted, inodes. */
 
 static double
-metric(TestWorld *test, const char *name)
-{
-    g_autoptr(SimRecord) record = sim_record_new();
-    double value;
-
-    test->workload->report(&test->world, test->state, record);
-    g_assert_true(sim_record_find_metric(record, name, &value));
-    return value;
-}
-
-/* A finished run whose caches are sound. */
-static TestWorld *
-run(const char *workload, const char *settings)
-{
-    TestWorld *test = test_world_new(workload, settings, 1);
-
-    test_world_start(test);
-    test_world_run(test);
-    for (guint i = 0; i < test->world.slub->n_caches; i++) {
-        g_autofree char *why = slub_cache_check(test->world.slub->cache[i]);
-        g_assert_cmpstr(why, ==, NULL);
-    }
-    return test;
-}
-
-static double
 pair_ns(const char *settings)
 {
     g_autofree char *all = g_strconcat("run.duration=2 ms;run.warmup=0.2 ms;", settings, NULL);
-    g_autoptr(TestWorld) test = run("microbench", all);
+    g_autoptr(TestWorld) test = test_world_finished("microbench", all);
 
-    return metric(test, "pair_ns");
+    return test_world_metric(test, "pair_ns");
 }
 
 /* Up to a slab's worth a batch stays on the cpu slab: fast paths and nothing else. */
@@ -65,7 +39,7 @@ test_batches(void)
             g_autofree char *settings = g_strdup_printf("run.duration=5 ms;workload.bench_cache=%s;workload.batch=%u;"
                                                         "workload.shuffled=true;workload.bench_threads=3",
                                                         sizes[i], batch);
-            g_autoptr(TestWorld) test = run("microbench", settings);
+            g_autoptr(TestWorld) test = test_world_finished("microbench", settings);
             const SlubCache *cache = world_cache(&test->world, sizes[i]);
             guint64 n_pairs = 0;
 
@@ -76,8 +50,8 @@ test_batches(void)
             g_assert_cmpuint(test_world_stat(cache, SLAB_STAT_ALLOC_FASTPATH) +
                                  test_world_stat(cache, SLAB_STAT_ALLOC_SLOWPATH),
                              ==, n_pairs);
-            g_assert_cmpfloat(metric(test, "pair_ns"), >, last);
-            last = metric(test, "pair_ns");
+            g_assert_cmpfloat(test_world_metric(test, "pair_ns"), >, last);
+            last = test_world_metric(test, "pair_ns");
         }
     }
 }
@@ -109,16 +83,16 @@ static void
 test_rounds(void)
 {
     g_autoptr(TestWorld) test =
-        run("kmalloc_accounted", "kernel.version=6.6;workload.objects=64000;run.duration=10 ms");
+        test_world_finished("kmalloc_accounted", "kernel.version=6.6;workload.objects=64000;run.duration=10 ms");
     const SlubCache *cache = world_cache(&test->world, "kmalloc-cg-64");
-    guint64 n_rounds = (guint64) metric(test, "rounds"), n_slabs = test_world_stat(cache, SLAB_STAT_ALLOC_SLAB);
+    guint64 n_rounds = (guint64) test_world_metric(test, "rounds"), n_slabs = test_world_stat(cache, SLAB_STAT_ALLOC_SLAB);
     guint kept = cache->min_partial + cache->cpu_partial_slabs + 1;
 
     g_assert_cmpuint(n_rounds, >, 1);
     g_assert_cmpuint(n_slabs, <=, n_rounds * 1000);
     g_assert_cmpuint(n_slabs, >=, n_rounds * 1000 - (n_rounds - 1) * kept);
     g_assert_cmpint(test_world_objects(cache), ==, 0);
-    g_assert_cmpfloat(metric(test, "alloc_best_ns"), <=, metric(test, "alloc_mean_ns"));
+    g_assert_cmpfloat(test_world_metric(test, "alloc_best_ns"), <=, test_world_metric(test, "alloc_mean_ns"));
 }
 
 #define WALK "machine.profile=clx96;kernel.version=6.17;memcg.mode=user;run.duration=100 s;workload.filesystem="
@@ -127,10 +101,10 @@ static double
 saved_bytes(const char *walk, const char *placement)
 {
     g_autofree char *in_slab = g_strconcat(walk, ";memcg.placement=", placement, NULL);
-    g_autoptr(TestWorld) base = run("inodes", walk), changed = run("inodes", in_slab);
+    g_autoptr(TestWorld) base = test_world_finished("inodes", walk), changed = test_world_finished("inodes", in_slab);
 
-    g_assert_cmpfloat(metric(base, "slab_reclaimable_bytes"), ==, metric(changed, "slab_reclaimable_bytes"));
-    return metric(base, "slab_unreclaimable_bytes") - metric(changed, "slab_unreclaimable_bytes");
+    g_assert_cmpfloat(test_world_metric(base, "slab_reclaimable_bytes"), ==, test_world_metric(changed, "slab_reclaimable_bytes"));
+    return test_world_metric(base, "slab_unreclaimable_bytes") - test_world_metric(changed, "slab_unreclaimable_bytes");
 }
 
 /* SEED0-44 to -55 at a tenth of the files. */
@@ -158,41 +132,41 @@ test_savings(void)
 static void
 test_growth(void)
 {
-    g_autoptr(TestWorld) test = run("inodes", WALK "xfs;workload.files=6000000");
+    g_autoptr(TestWorld) test = test_world_finished("inodes", WALK "xfs;workload.files=6000000");
     const SlubCache *inode = world_cache(&test->world, "xfs_inode");
 
     g_assert_cmpint(test_world_objects(inode), ==, 6000000);
     g_assert_cmpuint(test_world_stat(inode, SLAB_STAT_ALLOC_SLAB), ==, 6000000 / 32);
     g_assert_cmpuint(test_world_stat(world_cache(&test->world, "dentry"), SLAB_STAT_ALLOC_SLAB), ==,
                      (6000000 + 41) / 42);
-    g_assert_cmpfloat(metric(test, "files_cached"), ==, 6000000);
+    g_assert_cmpfloat(test_world_metric(test, "files_cached"), ==, 6000000);
 }
 
 /* SEED0-56 to -59: what one slab of inodes is made of. */
 static void
 test_layout(void)
 {
-    g_autoptr(TestWorld) ext4 = run("inodes", WALK "ext4;workload.files=1000");
-    g_autoptr(TestWorld) xfs = run("inodes", WALK "xfs;workload.files=1000");
+    g_autoptr(TestWorld) ext4 = test_world_finished("inodes", WALK "ext4;workload.files=1000");
+    g_autoptr(TestWorld) xfs = test_world_finished("inodes", WALK "xfs;workload.files=1000");
 
-    g_assert_cmpfloat(metric(ext4, "inode_slab_objects"), ==, 28);
-    g_assert_cmpfloat(metric(ext4, "inode_leftover_bytes"), ==, 736);
-    g_assert_cmpfloat(metric(ext4, "inode_exts_bytes"), ==, 224);
-    g_assert_cmpfloat(metric(xfs, "inode_unaligned_bytes"), ==, 992);
-    g_assert_cmpfloat(metric(xfs, "inode_stride_bytes"), ==, 1024);
+    g_assert_cmpfloat(test_world_metric(ext4, "inode_slab_objects"), ==, 28);
+    g_assert_cmpfloat(test_world_metric(ext4, "inode_leftover_bytes"), ==, 736);
+    g_assert_cmpfloat(test_world_metric(ext4, "inode_exts_bytes"), ==, 224);
+    g_assert_cmpfloat(test_world_metric(xfs, "inode_unaligned_bytes"), ==, 992);
+    g_assert_cmpfloat(test_world_metric(xfs, "inode_stride_bytes"), ==, 1024);
 }
 
 /* With a limit: no file is lost and the limit holds. */
 static void
 test_limit(void)
 {
-    g_autoptr(TestWorld) test = run("inodes", WALK "ext4;workload.files=300000;workload.walkers=2;"
+    g_autoptr(TestWorld) test = test_world_finished("inodes", WALK "ext4;workload.files=300000;workload.walkers=2;"
                                                    "workload.files_cached=40000;workload.referenced=0.3");
-    double cached = metric(test, "files_cached");
+    double cached = test_world_metric(test, "files_cached");
 
     g_assert_cmpfloat(cached, <=, 40000);
     g_assert_cmpfloat(cached, >=, 40000 - 2 * 128);
-    g_assert_cmpfloat(cached + metric(test, "files_freed"), ==, 300000);
+    g_assert_cmpfloat(cached + test_world_metric(test, "files_freed"), ==, 300000);
     g_assert_cmpint(test_world_objects(world_cache(&test->world, "ext4_inode_cache")), ==, (gint64) cached);
 }
 
@@ -206,12 +180,12 @@ test_pressure(void)
     for (guint percent = 0; percent <= 9; percent += 3) {
         g_autofree char *settings = g_strdup_printf(
             WALK "ext4;workload.files=112000;workload.files_kept=28000;workload.referenced=0.%u", percent);
-        g_autoptr(TestWorld) test = run("inodes", settings);
+        g_autoptr(TestWorld) test = test_world_finished("inodes", settings);
         const SlubCache *inode = world_cache(&test->world, "ext4_inode_cache");
         gint64 n_slabs = inode->node[0].n_slabs;
 
-        g_assert_cmpfloat(metric(test, "files_cached"), <=, 28000);
-        g_assert_cmpfloat(metric(test, "files_cached"), >, 28000 - 128);
+        g_assert_cmpfloat(test_world_metric(test, "files_cached"), <=, 28000);
+        g_assert_cmpfloat(test_world_metric(test, "files_cached"), >, 28000 - 128);
         if (percent == 0)
             g_assert_cmpint(n_slabs, <=, 28000 / 28 + (gint64) (inode->min_partial + inode->cpu_partial_slabs + 1));
         g_assert_cmpfloat((double) n_slabs, >, last);

@@ -123,6 +123,44 @@ test_world_run(TestWorld *test)
         mach_finish_checkpoints(&test->world.machine->cpu[i]);
 }
 
+TestWorld *
+test_world_finished(const char *workload_name, const char *settings)
+{
+    TestWorld *test = test_world_new(workload_name, settings, 1);
+    g_autofree char *uncharged = NULL;
+
+    test_world_start(test);
+    test_world_run(test);
+    for (guint i = 0; i < test->world.slub->n_caches; i++) {
+        g_autofree char *why = slub_cache_check(test->world.slub->cache[i]);
+        g_assert_cmpstr(why, ==, NULL);
+    }
+    uncharged = test->world.memcg ? memcg_check(test->world.memcg) : NULL;
+    g_assert_cmpstr(uncharged, ==, NULL);
+    return test;
+}
+
+double
+test_world_metric(TestWorld *test, const char *name)
+{
+    g_autoptr(SimRecord) record = sim_record_new();
+    double value;
+
+    test->workload->report(&test->world, test->state, record);
+    g_assert_true(sim_record_find_metric(record, name, &value));
+    return value;
+}
+
+guint64
+test_world_operations(const TestWorld *test)
+{
+    guint64 n = 0;
+
+    for (guint i = 0; i < test->world.machine->n_cpus; i++)
+        n += test->world.cpu[i].n_operations;
+    return n;
+}
+
 guint64
 test_world_stat(const SlubCache *cache, SlabStat stat)
 {

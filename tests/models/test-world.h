@@ -29,6 +29,13 @@ void test_world_start(TestWorld *test);
 gboolean test_world_step(TestWorld *test);
 void test_world_run(TestWorld *test);
 
+/* All of these, with every cache and every charged page found sound afterwards. */
+TestWorld *test_world_finished(const char *workload_name, const char *settings);
+
+/* After the run: a metric of the workload's own; the operations of all CPUs. */
+double test_world_metric(TestWorld *test, const char *name);
+guint64 test_world_operations(const TestWorld *test);
+
 /* Sum over CPUs of one SLUB_STATS counter, and of the objects handed out. */
 guint64 test_world_stat(const SlubCache *cache, SlabStat stat);
 gint64 test_world_objects(const SlubCache *cache);
