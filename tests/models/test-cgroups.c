@@ -19,9 +19,12 @@ per_operation(const TestWorld *test, MemcgStat stat)
 static void
 test_slots(void)
 {
-    g_autoptr(TestWorld) seven = test_world_finished("sendfile", SENDFILE "workload.pairs=4;memcg.groups=5;memcg.page_slots=7");
-    g_autoptr(TestWorld) one = test_world_finished("sendfile", SENDFILE "workload.pairs=4;memcg.groups=5;memcg.page_slots=1");
-    g_autoptr(TestWorld) together = test_world_finished("sendfile", SENDFILE "workload.pairs=4;memcg.groups=1;memcg.page_slots=1");
+    g_autoptr(TestWorld) seven =
+        test_world_finished("sendfile", SENDFILE "workload.pairs=4;memcg.groups=5;memcg.page_slots=7");
+    g_autoptr(TestWorld) one =
+        test_world_finished("sendfile", SENDFILE "workload.pairs=4;memcg.groups=5;memcg.page_slots=1");
+    g_autoptr(TestWorld) together =
+        test_world_finished("sendfile", SENDFILE "workload.pairs=4;memcg.groups=1;memcg.page_slots=1");
 
     g_assert_cmpfloat_with_epsilon(per_operation(seven, MEMCG_STAT_COUNTER_WALKS), 18.0 / 64 + 18.0 / 65, 0.03);
     g_assert_cmpfloat_with_epsilon(per_operation(one, MEMCG_STAT_COUNTER_WALKS), 2 * 18 + 18, 1);
@@ -109,11 +112,14 @@ test_own_caches(void)
     for (guint i = 0; i < G_N_ELEMENTS(numbers); i++) {
         g_autofree char *own_settings = g_strconcat(CGROUPS "true;workload.cgroups=", numbers[i], NULL);
         g_autofree char *shared_settings = g_strconcat(CGROUPS "false;workload.cgroups=", numbers[i], NULL);
-        g_autoptr(TestWorld) own = test_world_finished("cgroup_caches", own_settings), shared = test_world_finished("cgroup_caches", shared_settings);
-        double own_bytes = test_world_metric(own, "slabs_bytes"), shared_bytes = test_world_metric(shared, "slabs_bytes");
+        g_autoptr(TestWorld) own = test_world_finished("cgroup_caches", own_settings),
+                             shared = test_world_finished("cgroup_caches", shared_settings);
+        double own_bytes = test_world_metric(own, "slabs_bytes"),
+               shared_bytes = test_world_metric(shared, "slabs_bytes");
 
         g_assert_cmpfloat_with_epsilon(test_world_metric(own, "utilisation_percent") * own_bytes,
-                                       test_world_metric(shared, "utilisation_percent") * shared_bytes, 1e-9 * own_bytes * 100);
+                                       test_world_metric(shared, "utilisation_percent") * shared_bytes,
+                                       1e-9 * own_bytes * 100);
         g_assert_cmpfloat(test_world_metric(shared, "utilisation_percent"), <, 100);
         g_assert_cmpfloat(shared_bytes / own_bytes, <, last_ratio);
         if (i == 0)

@@ -102,7 +102,7 @@ static void
 test_ideas_of_2016(void)
 {
 #define HACK                                                                                                           \
-    "machine.sockets=1;machine.cores_per_l3=1;kernel.version=5.10;workload.groups=20;run.warmup=300 ms;"                \
+    "machine.sockets=1;machine.cores_per_l3=1;kernel.version=5.10;workload.groups=20;run.warmup=300 ms;"               \
     "run.duration=300 ms"
     static const char *const settings[] = {HACK, HACK ";slub.debug=P;slub.debug_path=single",
                                            HACK ";slub.debug=P;slub.debug_path=activate"};

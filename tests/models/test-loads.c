@@ -73,14 +73,17 @@ test_torture_delays(void)
 static void
 test_torture_metrics(void)
 {
-    g_autoptr(TestWorld) idle = test_world_finished("torture", "run.duration=50 ms;machine.cores_per_l3=8;workload.torture_threads=2;"
-                                               "workload.hold=1 ns;workload.think=1 ms");
-    g_autoptr(TestWorld) full = test_world_finished("torture", "run.duration=5 ms;machine.cores_per_l3=8;workload.torture_threads=8;"
-                                               "workload.hold=300 ns;workload.think=0 ns");
+    g_autoptr(TestWorld) idle =
+        test_world_finished("torture", "run.duration=50 ms;machine.cores_per_l3=8;workload.torture_threads=2;"
+                                       "workload.hold=1 ns;workload.think=1 ms");
+    g_autoptr(TestWorld) full =
+        test_world_finished("torture", "run.duration=5 ms;machine.cores_per_l3=8;workload.torture_threads=8;"
+                                       "workload.hold=300 ns;workload.think=0 ns");
 
     g_assert_cmpfloat(test_world_metric(idle, "torture_wait_share_percent"), <, 0.05);
     /* A turn comes every 8 cycles of 300 + 2 ns and a hand-off of 1.2 x 52 ns, and all but the hold is waiting. */
-    g_assert_cmpfloat_with_epsilon(test_world_metric(full, "torture_wait_share_percent"), 100 * (1 - 302 / (8 * 364.4)), 0.3);
+    g_assert_cmpfloat_with_epsilon(test_world_metric(full, "torture_wait_share_percent"), 100 * (1 - 302 / (8 * 364.4)),
+                                   0.3);
     g_assert_cmpfloat_with_epsilon(test_world_metric(full, "fairness_factor"), 0.5, 0.001);
     g_assert_cmpfloat(test_world_metric(full, "far_handoff_percent"), ==, 0);
 }
@@ -88,10 +91,10 @@ test_torture_metrics(void)
 static void
 test_pingpong(void)
 {
-    g_autoptr(TestWorld) test =
-        test_world_finished("pingpong", "machine.sockets=2;machine.nodes_per_socket=2;machine.l3_per_node=2;machine.threads_per_core=2;"
-                        "costs.line_same_l3=23 ns;costs.line_same_node=107 ns;costs.line_same_socket=115 ns;"
-                        "costs.line_other_socket=190 ns;costs.line_other_socket_homed_here=210 ns");
+    g_autoptr(TestWorld) test = test_world_finished(
+        "pingpong", "machine.sockets=2;machine.nodes_per_socket=2;machine.l3_per_node=2;machine.threads_per_core=2;"
+                    "costs.line_same_l3=23 ns;costs.line_same_node=107 ns;costs.line_same_socket=115 ns;"
+                    "costs.line_other_socket=190 ns;costs.line_other_socket_homed_here=210 ns");
 
     g_assert_cmpfloat_with_epsilon(test_world_metric(test, "pingpong_same_l3_ns"), 23, 1e-9);
     g_assert_cmpfloat_with_epsilon(test_world_metric(test, "pingpong_same_node_ns"), 107, 1e-9);
@@ -105,9 +108,10 @@ test_pingpong(void)
 static void
 test_pipeline_counters(void)
 {
-    g_autoptr(TestWorld) test = test_world_finished("pipeline", "run.duration=5 ms;kernel.version=6.5;machine.sockets=1;"
-                                                "workload.ring_depth=1024;workload.pipe_burst=512;"
-                                                "workload.pipe_cache=kmalloc-256");
+    g_autoptr(TestWorld) test =
+        test_world_finished("pipeline", "run.duration=5 ms;kernel.version=6.5;machine.sockets=1;"
+                                        "workload.ring_depth=1024;workload.pipe_burst=512;"
+                                        "workload.pipe_cache=kmalloc-256");
     const SlubCache *cache = world_cache(&test->world, "kmalloc-256");
     const SlubCpu *producer = &cache->cpu[0], *consumer = &cache->cpu[1];
     guint64 n_allocs = producer->stat[SLAB_STAT_ALLOC_FASTPATH] + producer->stat[SLAB_STAT_ALLOC_SLOWPATH];
@@ -153,10 +157,10 @@ test_pipeline_pace(void)
 static void
 test_pipeline_all(void)
 {
-    g_autoptr(TestWorld) test =
-        test_world_finished("pipeline", "run.duration=5 ms;kernel.version=5.10;workload.pipe_pairs=8;workload.pipe_distance=all;"
-                        "workload.pipe_backlog=64;workload.pipe_order=random;workload.ring_depth=512;"
-                        "workload.pipe_burst=32");
+    g_autoptr(TestWorld) test = test_world_finished(
+        "pipeline", "run.duration=5 ms;kernel.version=5.10;workload.pipe_pairs=8;workload.pipe_distance=all;"
+                    "workload.pipe_backlog=64;workload.pipe_order=random;workload.ring_depth=512;"
+                    "workload.pipe_burst=32");
     const SlubCache *cache = world_cache(&test->world, "kmalloc-256");
     guint64 n_allocs =
         test_world_stat(cache, SLAB_STAT_ALLOC_FASTPATH) + test_world_stat(cache, SLAB_STAT_ALLOC_SLOWPATH);
@@ -166,7 +170,8 @@ test_pipeline_all(void)
     g_assert_cmpint(test_world_objects(cache), >=, 8 * 60);
     g_assert_cmpint(test_world_objects(cache), <=, 8 * 512);
     /* slub-facts C: what comes to CPU lists leaves them by allocation, by a drain, or is still there. */
-    g_assert_cmpfloat(test_world_metric(test, "cpu_partial_free_per_node_take") + test_world_metric(test, "cpu_partial_node_per_node_take"),
+    g_assert_cmpfloat(test_world_metric(test, "cpu_partial_free_per_node_take") +
+                          test_world_metric(test, "cpu_partial_node_per_node_take"),
                       >=, test_world_metric(test, "cpu_partial_alloc_per_node_take"));
 }
 
@@ -175,10 +180,10 @@ test_pipeline_all(void)
 static void
 test_churn_binomial(void)
 {
-    g_autoptr(TestWorld) test =
-        test_world_finished("churn", "run.duration=21 ms;kernel.version=6.5;machine.sockets=1;workload.churn_cpus=1;"
-                     "workload.churn_cache=kmalloc-256;workload.churn_interval=0 ns;workload.peak_interval=50 ns;"
-                     "workload.peak_until=1 ms;workload.short_life=20 ms;workload.long_share=0");
+    g_autoptr(TestWorld) test = test_world_finished(
+        "churn", "run.duration=21 ms;kernel.version=6.5;machine.sockets=1;workload.churn_cpus=1;"
+                 "workload.churn_cache=kmalloc-256;workload.churn_interval=0 ns;workload.peak_interval=50 ns;"
+                 "workload.peak_until=1 ms;workload.short_life=20 ms;workload.long_share=0");
     const SlubCache *cache = world_cache(&test->world, "kmalloc-256");
     const guint objects = cache->geometry.objects;
     double n_made = (double) test_world_operations(test), n_slabs = n_made / objects, p, expected_free, variance;
@@ -205,9 +210,9 @@ test_churn_binomial(void)
 static void
 test_churn_steady(void)
 {
-    g_autoptr(TestWorld) test =
-        test_world_finished("churn", "run.duration=100 ms;machine.cores_per_l3=4;workload.churn_cpus=4;workload.churn_interval=2 us;"
-                     "workload.short_life=200 us;workload.long_life=4 ms;workload.long_share=0.2");
+    g_autoptr(TestWorld) test = test_world_finished(
+        "churn", "run.duration=100 ms;machine.cores_per_l3=4;workload.churn_cpus=4;workload.churn_interval=2 us;"
+                 "workload.short_life=200 us;workload.long_life=4 ms;workload.long_share=0.2");
     double live = 0, expected = 4 * (0.8 * 200 + 0.2 * 4000) / 2;
 
     for (guint i = 0; i < 3; i++)
@@ -225,15 +230,18 @@ test_churn_stranded(void)
     "run.duration=40 ms;kernel.version=6.5;machine.cores_per_l3=4;workload.churn_interval=0 ns;"                       \
     "workload.peak_interval=200 ns;workload.peak_until=5 ms;workload.short_life=1 ms;workload.long_life=100 ms;"       \
     "workload.migrate_interval=1 ms;workload.long_share="
-    g_autoptr(TestWorld) mixed = test_world_finished("churn", AFTERMATH "0.1"), many = test_world_finished("churn", AFTERMATH "0.1;slub.min_partial=64;"
-                                                                                              "slub.max_partial=128");
+    g_autoptr(TestWorld) mixed = test_world_finished("churn", AFTERMATH "0.1"),
+                         many = test_world_finished("churn", AFTERMATH "0.1;slub.min_partial=64;"
+                                                                       "slub.max_partial=128");
     g_autoptr(TestWorld) all_short = test_world_finished("churn", AFTERMATH "0");
     double held = test_world_metric(mixed, "node_partial_slabs");
 
     g_assert_cmpfloat(held, >, 20 * test_world_metric(mixed, "min_partial_slabs"));
     g_assert_cmpfloat(test_world_metric(many, "node_partial_slabs"), ==, held);
-    g_assert_cmpfloat(test_world_metric(all_short, "node_partial_slabs"), <=, test_world_metric(all_short, "min_partial_slabs"));
-    g_assert_cmpfloat(test_world_metric(all_short, "stranded_bytes"), <, test_world_metric(mixed, "stranded_bytes") / 5);
+    g_assert_cmpfloat(test_world_metric(all_short, "node_partial_slabs"), <=,
+                      test_world_metric(all_short, "min_partial_slabs"));
+    g_assert_cmpfloat(test_world_metric(all_short, "stranded_bytes"), <,
+                      test_world_metric(mixed, "stranded_bytes") / 5);
 }
 
 static double
@@ -267,12 +275,14 @@ test_partial_count(void)
 static void
 test_bulk(void)
 {
-    g_autoptr(TestWorld) test = test_world_finished("microbench", "run.duration=1 ms;run.warmup=100 us;workload.batch=10;"
-                                                  "workload.bulk=alloc;costs.alloc_fast=7 ns;costs.free_fast=6 ns;"
-                                                  "costs.bulk_object=3 ns");
-    g_autoptr(TestWorld) both = test_world_finished("microbench", "run.duration=1 ms;run.warmup=100 us;workload.batch=10;"
-                                                  "workload.bulk=both;costs.alloc_fast=7 ns;costs.free_fast=6 ns;"
-                                                  "costs.bulk_object=3 ns");
+    g_autoptr(TestWorld) test =
+        test_world_finished("microbench", "run.duration=1 ms;run.warmup=100 us;workload.batch=10;"
+                                          "workload.bulk=alloc;costs.alloc_fast=7 ns;costs.free_fast=6 ns;"
+                                          "costs.bulk_object=3 ns");
+    g_autoptr(TestWorld) both =
+        test_world_finished("microbench", "run.duration=1 ms;run.warmup=100 us;workload.batch=10;"
+                                          "workload.bulk=both;costs.alloc_fast=7 ns;costs.free_fast=6 ns;"
+                                          "costs.bulk_object=3 ns");
 
     g_assert_cmpfloat_with_epsilon(test_world_metric(test, "pair_ns"), 0.7 + 3 + 6, 0.02);
     g_assert_cmpfloat_with_epsilon(test_world_metric(both, "pair_ns"), 0.7 + 3 + 0.6 + 0.9 * 3, 0.02);

@@ -85,7 +85,8 @@ test_rounds(void)
     g_autoptr(TestWorld) test =
         test_world_finished("kmalloc_accounted", "kernel.version=6.6;workload.objects=64000;run.duration=10 ms");
     const SlubCache *cache = world_cache(&test->world, "kmalloc-cg-64");
-    guint64 n_rounds = (guint64) test_world_metric(test, "rounds"), n_slabs = test_world_stat(cache, SLAB_STAT_ALLOC_SLAB);
+    guint64 n_rounds = (guint64) test_world_metric(test, "rounds"),
+            n_slabs = test_world_stat(cache, SLAB_STAT_ALLOC_SLAB);
     guint kept = cache->min_partial + cache->cpu_partial_slabs + 1;
 
     g_assert_cmpuint(n_rounds, >, 1);
@@ -103,7 +104,8 @@ saved_bytes(const char *walk, const char *placement)
     g_autofree char *in_slab = g_strconcat(walk, ";memcg.placement=", placement, NULL);
     g_autoptr(TestWorld) base = test_world_finished("inodes", walk), changed = test_world_finished("inodes", in_slab);
 
-    g_assert_cmpfloat(test_world_metric(base, "slab_reclaimable_bytes"), ==, test_world_metric(changed, "slab_reclaimable_bytes"));
+    g_assert_cmpfloat(test_world_metric(base, "slab_reclaimable_bytes"), ==,
+                      test_world_metric(changed, "slab_reclaimable_bytes"));
     return test_world_metric(base, "slab_unreclaimable_bytes") - test_world_metric(changed, "slab_unreclaimable_bytes");
 }
 
@@ -160,8 +162,9 @@ test_layout(void)
 static void
 test_limit(void)
 {
-    g_autoptr(TestWorld) test = test_world_finished("inodes", WALK "ext4;workload.files=300000;workload.walkers=2;"
-                                                   "workload.files_cached=40000;workload.referenced=0.3");
+    g_autoptr(TestWorld) test =
+        test_world_finished("inodes", WALK "ext4;workload.files=300000;workload.walkers=2;"
+                                           "workload.files_cached=40000;workload.referenced=0.3");
     double cached = test_world_metric(test, "files_cached");
 
     g_assert_cmpfloat(cached, <=, 40000);
