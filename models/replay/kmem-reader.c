@@ -169,6 +169,20 @@ join_bulk(KmemReader *reader, KmemEvent *event)
     }
 }
 
+/* A NULL among the objects of a bulk call is no object. FALSE when it has no others. */
+static gboolean
+drop_null(KmemReader *reader, KmemEvent *event)
+{
+    guint n_kept = 0;
+
+    for (guint i = 0; i < event->n_shown; i++)
+        if (reader->ptrs[i])
+            reader->ptrs[n_kept++] = reader->ptrs[i];
+    event->n -= event->n_shown - n_kept;
+    event->n_shown = n_kept;
+    return n_kept > 0;
+}
+
 static gboolean
 is_hashed(guint64 ptr)
 {
@@ -214,6 +228,7 @@ gboolean
 kmem_reader_next(KmemReader *reader, KmemEvent *ret_event, GError **error)
 {
     const char *line, *end;
+    gboolean is_bulk;
 
     for (;;) {
         /* A bulk call's lines are wanted whole: keep plenty of text in the buffer. */
@@ -224,8 +239,13 @@ kmem_reader_next(KmemReader *reader, KmemEvent *ret_event, GError **error)
             break;
         switch (scan(reader, line, end, ret_event)) {
         case KMEM_LINE_EVENT:
-            if (reader->is_tsv && (ret_event->op == KMEM_ALLOC_BULK || ret_event->op == KMEM_FREE_BULK))
+            is_bulk = ret_event->op == KMEM_ALLOC_BULK || ret_event->op == KMEM_FREE_BULK;
+            if (is_bulk && reader->is_tsv)
                 join_bulk(reader, ret_event);
+            if (is_bulk && !drop_null(reader, ret_event)) {
+                reader->stats.n_null++;
+                break;
+            }
             note_event(reader, ret_event);
             return TRUE;
         case KMEM_LINE_OTHER:

@@ -14,7 +14,7 @@ typedef struct {
     guint64 n_other;              /* lines with events of other kinds, headers, empty lines */
     guint64 n_bad;                /* slab events that cannot be understood: cut or damaged */
     guint64 first_bad_line;       /* 0 = none */
-    guint64 n_null;               /* frees of NULL, left out of the events */
+    guint64 n_null;               /* frees of NULL, and bulk calls of nothing else, left out of the events */
     guint64 n_lost_marks, n_lost; /* marks of lost events, and how many they speak of */
     guint64 n_overwritten;        /* the header says that so many events were written over */
     guint64 n_hidden;             /* objects of bulk calls whose pointers are not shown */

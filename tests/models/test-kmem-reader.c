@@ -185,6 +185,27 @@ test_bulk(void)
     g_unlink(path);
 }
 
+/* A NULL among the objects is none of them; nothing else makes no event. */
+static void
+test_bulk_null(void)
+{
+    static const char text[] =
+        "   sh-1 [001] ..... 48.758141: bulk_alloc: (f+0x1ed/0x330) name=\"a\" n=3 ret=3 p={0xff10,0x0,0xff30}\n"
+        "   sh-1 [001] ..... 48.758142: bulk_alloc: (f+0x1ed/0x330) name=\"a\" n=2 ret=2 p={0x0,0x0}\n";
+    g_autofree char *path = temporary(text, sizeof text - 1);
+    g_autoptr(KmemReader) reader = kmem_reader_open(path, NULL);
+    KmemEvent event;
+
+    g_assert_true(kmem_reader_next(reader, &event, NULL));
+    g_assert_cmpuint(event.n, ==, 2);
+    g_assert_cmpuint(event.n_shown, ==, 2);
+    g_assert_cmphex(event.ptrs[0], ==, 0xff10);
+    g_assert_cmphex(event.ptrs[1], ==, 0xff30);
+    g_assert_false(kmem_reader_next(reader, &event, NULL));
+    g_assert_cmpuint(kmem_reader_stats(reader)->n_null, ==, 1);
+    g_unlink(path);
+}
+
 /* The cases of other people, with the right answers of the collection where it has them. */
 static void
 test_cases(void)
@@ -469,6 +490,7 @@ main(int argc, char **argv)
     g_test_add_func("/kmem-reader/lines", test_lines);
     g_test_add_func("/kmem-reader/odd-lines", test_odd_lines);
     g_test_add_func("/kmem-reader/bulk", test_bulk);
+    g_test_add_func("/kmem-reader/bulk-null", test_bulk_null);
     g_test_add_func("/kmem-reader/cases", test_cases);
     g_test_add_func("/kmem-reader/unmatched", test_unmatched);
     g_test_add_func("/kmem-reader/streams", test_streams);
