@@ -38,8 +38,7 @@ struct _SimAgent
     SimFiber fiber;
     SimAgent *queue_next; /* in the queue of the one resource it waits for */
     SimTime queued_at;    /* when it began to wait */
-    SimTime granted_at;   /* when it got the resource it holds */
-    guint32 queue_site;   /* call site it waits or holds for */
+    guint32 queue_site;   /* call site it waits for */
 };
 
 struct _SimEngine

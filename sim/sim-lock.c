@@ -68,7 +68,8 @@ grant(SimLock *lock, SimAgent *agent, SimTime wait, SimTime when)
 
     lock->held = TRUE;
     lock->owner = (SimToucher){agent->id, agent->group};
-    agent->granted_at = when;
+    lock->owned_since = when;
+    lock->owner_site = agent->queue_site;
     site->acquisitions++;
     if (wait > 0) {
         site->contended++;
@@ -129,7 +130,7 @@ sim_lock_leave(SimEngine *engine, SimLock *lock, SimAgent *agent)
     SimAgent *next;
 
     agent->now += lock->costs->release_ps;
-    lock->sites[agent->queue_site].hold_ps += agent->now - agent->granted_at;
+    lock->sites[lock->owner_site].hold_ps += agent->now - lock->owned_since;
     if (!lock->n_waiting) {
         lock->held = FALSE;
         lock->free_at = agent->now;

@@ -79,6 +79,8 @@ struct _SimLock
     SimAgent *head, *tail;         /* waiting, in order of arrival */
     SimAgent *far_head, *far_tail; /* CNA's secondary queue */
     SimToucher owner;      /* last owner of the lock's line */
+    SimTime owned_since;   /* when it got the lock */
+    guint32 owner_site;    /* and for which call site */
     SimTime owner_waited_until; /* when it got the lock; when it came, if the lock was free */
     gboolean owner_was_behind;  /* it came while another waited already */
     guint near_handoffs;

@@ -79,8 +79,7 @@ slub_release(MachCpu *cpu, SimLock *lock)
 {
     /* A busy sibling slows the holder down too. */
     if (mach_sibling_is_busy(cpu))
-        mach_spend(
-            cpu, (SimTime) ((double) (mach_now(cpu) - cpu->agent->granted_at) * (cpu->machine->smt_hold_slowdown - 1)));
+        mach_spend(cpu, (SimTime) ((double) (mach_now(cpu) - lock->owned_since) * (cpu->machine->smt_hold_slowdown - 1)));
     sim_lock_release(cpu->engine, lock, cpu->agent);
 }
 

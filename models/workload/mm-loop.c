@@ -121,23 +121,15 @@ mm_compute(MmTask *task, SimTime duration)
 static void
 lock_tree(MmTask *task)
 {
-    if (!task->loop->is_threads)
-        return;
-    sim_lock_acquire(task->cpu->engine, &task->loop->mmap_lock, task->cpu->agent, 0);
-    task->locked_at = task->cpu->agent->granted_at;
+    if (task->loop->is_threads)
+        sim_lock_acquire(task->cpu->engine, &task->loop->mmap_lock, task->cpu->agent, 0);
 }
 
-/* The locks of slabs, taken meanwhile, have left their own notes with the agent. */
-static void
-unlock_tree(MmTask *task)
+void
+mm_call_end(MmTask *task)
 {
-    SimAgent *agent = task->cpu->agent;
-
-    if (!task->loop->is_threads)
-        return;
-    agent->queue_site = 0;
-    agent->granted_at = task->locked_at;
-    sim_lock_release(task->cpu->engine, &task->loop->mmap_lock, agent);
+    if (task->loop->is_threads)
+        sim_lock_release(task->cpu->engine, &task->loop->mmap_lock, task->cpu->agent);
 }
 
 void
@@ -154,12 +146,6 @@ mm_call_begin(MmTask *task)
     mm_compute(task, loop->call_compute - locked);
     lock_tree(task);
     mm_compute(task, locked);
-}
-
-void
-mm_call_end(MmTask *task)
-{
-    unlock_tree(task);
 }
 
 void
@@ -201,7 +187,7 @@ run_task(SimAgent *agent)
     lock_tree(task);
     if (task->tree->n_nodes == 0)
         mm_tree_grow(&loop->mm, task->tree, task->cpu, 1);
-    unlock_tree(task);
+    mm_call_end(task);
     if (loop->mm.maple_node && loop->world->starts_mixed)
         mix_nodes(task);
     if (loop->test->begin)

@@ -16,7 +16,6 @@ typedef struct {
     MachCpu *cpu;
     MmTree *tree; /* its own, or that of all threads */
     SimRng rng;
-    SimTime locked_at; /* threads: when it got mmap_lock */
     void *state;       /* the test's to keep; freed by g_free() */
 } MmTask;
 

@@ -88,7 +88,7 @@ count(Thread *t, SimTime asked_at, gboolean is_far)
     if (asked_at < t->torture->world->warmup)
         return;
     t->n_acquired++;
-    t->wait += t->cpu->agent->granted_at - asked_at;
+    t->wait += t->torture->lock.owned_since - asked_at;
     t->n_far += is_far;
 }
 

@@ -201,6 +201,41 @@ test_statistics(void)
 }
 
 static void
+nest(SimAgent *agent)
+{
+    SimLock *lock = agent->data;
+
+    sim_lock_acquire(agent->engine, &lock[0], agent, 1);
+    agent->now += 1000;
+    sim_lock_acquire(agent->engine, &lock[1], agent, 0);
+    agent->now += 100;
+    sim_lock_release(agent->engine, &lock[1], agent);
+    agent->now += 10;
+    sim_lock_release(agent->engine, &lock[0], agent);
+}
+
+/* One lock inside of another: each books its own hold, at its own site. */
+static void
+test_nested(void)
+{
+    g_autoptr(SimEngine) engine = sim_engine_new(1);
+    SimLock lock[2];
+    SimTime inner = 100 + costs.release_ps;
+    SimTime outer = 1000 + costs.acquire_ps + distance.unknown_ps + inner + 10 + costs.release_ps;
+
+    for (guint i = 0; i < 2; i++)
+        sim_lock_init(&lock[i], sim_lock_kind_find("qspinlock"), &distance, &costs, N_SITES, FALSE);
+    sim_wake(engine, sim_engine_add_fiber(engine, 0, nest, lock), 0);
+    g_assert_false(sim_engine_run(engine, SIM_TREE_IDLE));
+    assert_site(&lock[0].sites[0], 0, 0, 0, 0);
+    assert_site(&lock[0].sites[1], 1, 0, 0, outer);
+    assert_site(&lock[1].sites[0], 1, 0, 0, inner);
+    assert_site(&lock[1].sites[1], 0, 0, 0, 0);
+    for (guint i = 0; i < 2; i++)
+        sim_lock_clear(&lock[i]);
+}
+
+static void
 try_often(SimAgent *agent)
 {
     SimLock *lock = &((Stage *) agent->data)->lock;
@@ -270,6 +305,7 @@ main(int argc, char **argv)
     g_test_add_func("/lock/ticket", test_ticket);
     g_test_add_func("/lock/cna", test_cna);
     g_test_add_func("/lock/statistics", test_statistics);
+    g_test_add_func("/lock/nested", test_nested);
     g_test_add_func("/lock/try", test_try);
     g_test_add_func("/lock/kinds", test_kinds);
     return g_test_run();
