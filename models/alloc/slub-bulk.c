@@ -3,6 +3,7 @@
 #include "slub-latency.h"
 #include "slub-parts.h"
 #include "slub-sheaf.h"
+#include "slub-trace.h"
 
 void
 slub_cpu_slab_take_bulk(SlubCache *cache, MachCpu *cpu, guint n, SlabId *ret_objects)
@@ -44,12 +45,13 @@ slub_alloc_bulk_inside(SlubCache *cache, MachCpu *cpu, guint n, SlabId *ret_obje
 void
 slub_alloc_bulk(SlubCache *cache, MachCpu *cpu, guint n, SlabId *ret_objects)
 {
+    SlubCache *measured = slub_behind(cache);
     SlubLatencyMark mark;
 
-    slub_latency_begin(cache, cpu, &mark);
+    slub_latency_begin(measured, cpu, &mark);
     mach_spend(cpu, cpu->machine->costs.alloc_fast);
     slub_alloc_bulk_inside(cache, cpu, n, ret_objects);
-    slub_latency_end_bulk(cache, cpu, &mark, SLUB_PATH_BULK_ALLOC);
+    slub_latency_end_bulk(measured, cpu, &mark, SLUB_PATH_BULK_ALLOC);
 }
 
 /* build_detached_freelist() from 6.0 on: the objects of the last one's slab, looked for from the back until the third
@@ -160,6 +162,7 @@ flush_cpu_slab(SlubCache *cache, MachCpu *cpu)
 void
 slub_flush_cpu(SlubCache *cache, MachCpu *cpu)
 {
+    cache = slub_behind(cache);
     if (!cache->sheaves) {
         flush_cpu_slab(cache, cpu);
         return;
@@ -216,6 +219,7 @@ slub_shrink(SlubCache *cache, MachCpu *cpu)
     const MachTopology *topology = cpu->machine->topology;
     gboolean barns_first = cache->system->kernel >= SLAB_KERNEL(7, 1);
 
+    cache = slub_behind(cache);
     for (guint node = 0; cache->sheaves && barns_first && node < topology->n_nodes; node++)
         slub_sheaf_shrink_barn(cache, cpu, node);
     for (guint node = 0; node < topology->n_nodes; node++) {

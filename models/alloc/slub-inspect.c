@@ -5,6 +5,7 @@
 
 #include "slub-parts.h"
 #include "slub-sheaf.h"
+#include "slub-trace.h"
 
 /* A look at `n_slabs` slabs from one end of the list; returns their free objects. The reader's copy of a struct slab is
  * charged like a write: who changes the slab next must take the line back. */
@@ -64,9 +65,10 @@ slub_read_slabinfo(SlubCache *cache, MachCpu *cpu)
 gboolean
 slub_needs_flush(const SlubCache *cache, guint id)
 {
+    const SlubCpu *c = &slub_behind(cache)->cpu[id];
     const SlubSheafCpu *p = cache->sheaves ? &cache->sheaves->cpu[id] : NULL;
 
     if (p && (p->spare || p->rcu_free || p->main->size > 0 || p->slab))
         return TRUE;
-    return cache->cpu[id].slab || cache->cpu[id].partial;
+    return c->slab || c->partial;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "slub-sheaf.h"
+#include "slub-trace.h"
 
 const char *
 slub_holder_name(SlubHolder holder)
@@ -39,7 +40,7 @@ void
 slub_occupancy_add_cpu(const SlubCache *cache, guint cpu, guint node, SlubOccupancy sum[SLUB_N_HOLDERS])
 {
     const Slab *arena = cache->system->arena.slab;
-    const SlubCpu *c = &cache->cpu[cpu];
+    const SlubCpu *c = &slub_behind(cache)->cpu[cpu];
     SlabId slab = cache->sheaves ? cache->sheaves->cpu[cpu].slab : c->slab;
     guint n_private = cache->sheaves ? cache->sheaves->cpu[cpu].free : c->free;
 

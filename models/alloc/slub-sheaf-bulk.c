@@ -3,6 +3,7 @@
  * 7.1; slub-facts B.3, B.4). */
 #include "slub-latency.h"
 #include "slub-sheaf-parts.h"
+#include "slub-trace.h"
 
 /* kmem_cache_alloc_bulk(): what sheaves lack comes from the slabs, and fills no sheaf. */
 void
@@ -140,12 +141,13 @@ SlubSheaf *
 slub_prefill_sheaf(SlubCache *cache, MachCpu *cpu, guint n)
 {
     gboolean is_regular = cache->sheaves && n <= cache->sheaves->capacity;
+    SlubCache *measured = slub_behind(cache);
     SlubLatencyMark mark;
     SlubSheaf *sheaf;
 
-    slub_latency_begin(cache, cpu, &mark);
+    slub_latency_begin(measured, cpu, &mark);
     sheaf = is_regular ? prefill_regular(cache, cpu, n) : prefill_oversize(cache, cpu, n);
-    slub_latency_end_bulk(cache, cpu, &mark, SLUB_PATH_BULK_ALLOC);
+    slub_latency_end_bulk(measured, cpu, &mark, SLUB_PATH_BULK_ALLOC);
     cache->cpu[cpu->id].n_objects += sheaf->size;
     return sheaf;
 }
@@ -241,7 +243,7 @@ slub_free_rcu(SlubCache *cache, MachCpu *cpu, SlabId object)
     }
     /* Since 7.0 the attempt is made for caches without sheaves too. */
     if (is_tried && cache->system->kernel >= SLAB_KERNEL(7, 0))
-        slub_count(cache->system->cache[cache->index], cpu, SLAB_STAT_FREE_RCU_SHEAF_FAIL);
+        slub_count(slub_behind(cache), cpu, SLAB_STAT_FREE_RCU_SHEAF_FAIL);
     mach_call_rcu(cpu, cache->system->rcu_object_kind, object, cache->index);
 }
 

@@ -20,6 +20,14 @@ struct _SlubObserver {
     void *data;
 };
 
+/* The cache itself, of one that callers hold, which may be in front of it. Only what is neither an allocation nor a free
+ * has to ask. */
+static inline SlubCache *
+slub_behind(const SlubCache *cache)
+{
+    return cache->system->cache[cache->index];
+}
+
 /* For slub-system.c. What is in front of a new cache of a system with an observer. NULL and SIM_ERROR_MODEL for a cache
  * with sheaves: prefilled sheaves and those that wait for a grace period hand over objects elsewhere. */
 SlubCache *slub_trace_new(SlubCache *cache, GError **error);

@@ -267,7 +267,7 @@ setup(World *world, GError **error)
     churn->n_nodes = world->topology->n_nodes;
     churn->n_caches = world->slub->n_caches;
     for (guint c = 0; c < churn->n_caches; c++)
-        churn->cache[c] = world->slub->cache[c];
+        churn->cache[c] = world->slub->front[c];
     read_settings(churn, world->config);
     churn->n_samples = (guint) (world->end / churn->sample_interval);
     churn->sample = g_malloc0_n((gsize) churn->n_samples * churn->n_caches * churn->n_nodes, sizeof *churn->sample);

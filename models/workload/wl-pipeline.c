@@ -5,6 +5,7 @@
  * and then frees what has come to it. Left out: sockets, scheduling, interrupts; a ring is one line. */
 #include "mach-distance.h"
 #include "mach-line.h"
+#include "slub-trace.h"
 #include "workload.h"
 
 enum {
@@ -394,7 +395,7 @@ report_flows(const Pipeline *pipe, SimRecord *record)
 
     for (guint i = 0; i < pipe->world->topology->n_cpus; i++)
         for (guint s = 0; s < SLAB_N_STATS; s++)
-            sum[s] += pipe->cache->cpu[i].stat[s];
+            sum[s] += slub_behind(pipe->cache)->cpu[i].stat[s];
     for (guint i = 0; i < G_N_ELEMENTS(flows); i++)
         sim_record_add_metric(record, flows[i].name,
                               per((double) sum[flows[i].stat], (double) sum[SLAB_STAT_ALLOC_FROM_PARTIAL]));

@@ -49,12 +49,28 @@ static const Run runs[] = {
      "kernel.version=6.12;machine.sockets=2;machine.cores_per_l3=2;workload.groups=2;run.duration=4 ms;run.warmup=1 ms;"
      "memcg.mode=user;memcg.groups=2"},
     {"bulk", "mmap1",
-     "kernel.version=6.1;machine.cores_per_l3=4;workload.processes=4;run.duration=6 ms;run.starts=mixed"},
+     "kernel.version=6.1;machine.cores_per_l3=4;workload.processes=4;run.duration=6 ms;run.starts=mixed;"
+     "run.latency=true"},
     {"rcu", "mmap1",
      "kernel.version=6.12;machine.cores_per_l3=2;workload.processes=2;run.duration=30 ms;run.warmup=5 ms;"
      "run.sample_interval=1 ms"},
     {"direct", "hackbench",
      "kernel.version=7.0;slub.sheaves=off;machine.cores_per_l3=2;workload.groups=1;run.duration=2 ms"},
+    {"oversize", "mmap1",
+     "kernel.version=6.18;slub.sheaves=off;machine.cores_per_l3=2;workload.processes=2;workload.leaf=full;"
+     "run.duration=6 ms;run.latency=true"},
+    /* What is done with a cache beside allocating and freeing, and looked up in it. */
+    {"lives", "churn",
+     "kernel.version=6.6;machine.cores_per_l3=2;workload.churn_cpus=2;workload.migrate_interval=1 ms;"
+     "run.duration=10 ms"},
+    {"flows", "pipeline", "kernel.version=6.1;machine.cores_per_l3=2;run.duration=4 ms"},
+    {"flush", "latency",
+     "kernel.version=6.6;machine.cores_per_l3=4;workload.load_cpus=2;workload.flush_period=500 us;"
+     "workload.slabinfo_period=300 us;workload.parked_slabs=20;run.warmup=1 ms;run.duration=4 ms"},
+    {"shrink", "partial_count",
+     "kernel.version=6.12;machine.cores_per_l3=2;workload.count_sorted=true;workload.count_folders=200;"
+     "run.duration=100 ms"},
+    {"reclaim", "inodes", "kernel.version=6.1;machine.cores_per_l3=2;run.duration=100 ms"},
 };
 
 static SimRunInput
