@@ -133,6 +133,13 @@ sim_block(SimEngine *engine, SimAgent *agent)
     sim__note_event(engine, agent);
 }
 
+/* Whether another agent waits, in a queue or for ever, until somebody wakes it. */
+static inline gboolean
+sim_is_waiting(const SimEngine *engine, const SimAgent *agent)
+{
+    return sim_tree_key(&engine->tree, agent->id) == SIM_TREE_IDLE;
+}
+
 /* Marks a private operation. Costs nothing, except in the build that proves run-ahead exact. */
 static inline void
 sim_private(SimEngine *engine, SimAgent *agent)

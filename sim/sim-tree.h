@@ -44,6 +44,12 @@ sim_tree_min_slot(const SimTree *tree)
     return tree->node[1].slot;
 }
 
+static inline SimTime
+sim_tree_key(const SimTree *tree, guint32 slot)
+{
+    return tree->node[tree->n_leaves + slot].key;
+}
+
 /* The slot that comes next in the part of the tree that `slot` lies in, a 2^part_bits-th: it is due in some 2^part_bits
  * turns. part_bits <= SIM_TREE_PART_BITS. */
 static inline guint32

@@ -159,8 +159,10 @@ report(World *world, void *state, SimRecord *record)
     double n = 0, seconds = 0;
 
     for (guint i = 0; i < world->n_tasks; i++) {
-        n += (double) (world->cpu[i].operations_at_end - world->cpu[i].operations_at_warmup);
-        seconds += sim_time_to_seconds(world->cpu[i].end_at - world->cpu[i].warmup_at);
+        const WorldMark *begin = &world->cpu[i].begin, *finish = &world->cpu[i].finish;
+
+        n += (double) (finish->operations - begin->operations);
+        seconds += sim_time_to_seconds(finish->at - begin->at);
     }
     sim_record_add_metric(record, "pair_ns", n > 0 ? seconds * 1e9 / n : 0);
 }

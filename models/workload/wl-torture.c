@@ -92,8 +92,7 @@ count(Thread *t, SimTime asked_at, gboolean is_far)
     t->n_far += is_far;
 }
 
-/* A waiter spins on a line of its own with pauses, which leave the core to its sibling. As it may wait through a whole
- * window (CNA), the observer reads it like a sleeper, in time. */
+/* A waiter spins on a line of its own with pauses, which leave the core to its sibling. */
 static SimTime
 acquire(Torture *torture, MachCpu *cpu)
 {

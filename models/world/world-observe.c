@@ -100,30 +100,44 @@ add_statistics(const World *world, guint cpu, guint64 *stat)
             stat[i * SLAB_N_STATS + s] += world->slub->cache[i]->cpu[cpu].stat[s];
 }
 
+static void
+set_mark(WorldMark *mark, const WorldCpu *w, SimTime at)
+{
+    if (!mark->is_set)
+        *mark = (WorldMark){TRUE, at, w->n_operations};
+}
+
+void
+world_read_cpu(const World *world, const MachCpu *cpu, gboolean is_end)
+{
+    WorldCpu *w = &world->cpu[cpu->id];
+    SimTime at = MAX(mach_now(cpu), is_end ? world->end : world->warmup);
+
+    *(is_end ? &w->operations_at_end : &w->operations_at_warmup) = w->n_operations;
+    *(is_end ? &w->busy_at_end : &w->busy_at_warmup) = w->busy;
+    *(is_end ? &w->end_at : &w->warmup_at) = at;
+    set_mark(is_end ? &w->finish : &w->begin, w, at);
+}
+
 void
 world_on_checkpoint(MachCpu *cpu, guint index, void *data)
 {
     WorldRun *run = data;
     const World *world = run->world;
     WorldSample *sample = &run->sample[index];
-    WorldCpu *w = &world->cpu[cpu->id];
 
     for (guint i = 0; i < world->slub->n_caches; i++)
         read_cpu_cache(world->slub->cache[i], cpu->id, &sample->cache[i]);
     sample->pcp_pages += page_pcp_pages(world->slub->pages, cpu->id);
     sample->rcu_pending += mach_rcu_n_pending(cpu);
-    sample->operations += w->n_operations;
+    sample->operations += world->cpu[cpu->id].n_operations;
     if (index == run->warmup_index) {
-        w->operations_at_warmup = w->n_operations;
-        w->busy_at_warmup = w->busy;
-        w->warmup_at = MAX(mach_now(cpu), world->warmup);
+        world_read_cpu(world, cpu, FALSE);
         add_statistics(world, cpu->id, run->stat_at_warmup);
         world_latency_window(world, cpu->id, TRUE);
     }
     if (index == run->end_index) {
-        w->operations_at_end = w->n_operations;
-        w->busy_at_end = w->busy;
-        w->end_at = MAX(mach_now(cpu), world->end);
+        world_read_cpu(world, cpu, TRUE);
         add_statistics(world, cpu->id, run->stat_at_end);
         world_latency_window(world, cpu->id, FALSE);
     }
@@ -216,12 +230,26 @@ read_sleeping_cpus(WorldRun *run, guint index)
     }
 }
 
+/* A CPU in a queue may come to its poll much later, through most of the window even (CNA). */
+static void
+mark_waiting_cpus(const World *world, gboolean is_end)
+{
+    for (guint i = 0; i < world->machine->n_cpus; i++) {
+        WorldCpu *w = &world->cpu[i];
+
+        if (sim_is_waiting(world->machine->engine, world->machine->cpu[i].agent))
+            set_mark(is_end ? &w->finish : &w->begin, w, is_end ? world->end : world->warmup);
+    }
+}
+
 static void
 observe(SimEngine *engine, SimAgent *agent)
 {
     WorldRun *run = agent->data;
     guint index = run->observed++;
 
+    if (index == run->warmup_index || index == run->end_index)
+        mark_waiting_cpus(run->world, index == run->end_index);
     read_nodes(run, &run->sample[index]);
     read_sleeping_cpus(run, index);
     if (index == run->warmup_index)

@@ -83,6 +83,8 @@ World *world_run_keeping(const SimRunInput *input, SimRecord *record, const Slub
 void world_free(World *world);
 
 /* world-observe.c */
+/* One CPU's own counters, between two of its operations: its window begins or ends. */
+void world_read_cpu(const World *world, const MachCpu *cpu, gboolean is_end);
 WorldRun *world_run_new(World *world, const Workload *workload, SimTime sample_interval);
 void world_run_free(WorldRun *run);
 void world_run_add_observer(WorldRun *run);

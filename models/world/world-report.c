@@ -44,12 +44,11 @@ throughput(const WorldRun *run)
     double rate = 0;
 
     for (guint i = 0; i < run->world->machine->n_cpus; i++) {
-        const WorldCpu *cpu = &run->world->cpu[i];
-        SimTime cpu_end = end < run->world->end ? end : cpu->end_at;
+        const WorldMark *begin = &run->world->cpu[i].begin, *finish = &run->world->cpu[i].finish;
+        SimTime cpu_end = end < run->world->end ? end : finish->at;
 
-        if (cpu_end > cpu->warmup_at)
-            rate += (double) (cpu->operations_at_end - cpu->operations_at_warmup) /
-                    sim_time_to_seconds(cpu_end - cpu->warmup_at);
+        if (cpu_end > begin->at)
+            rate += (double) (finish->operations - begin->operations) / sim_time_to_seconds(cpu_end - begin->at);
     }
     return rate;
 }

@@ -10,6 +10,13 @@
 
 typedef struct _World World;
 
+/* Where a CPU's own window for rates begins or ends. */
+typedef struct {
+    gboolean is_set;
+    SimTime at;
+    guint64 operations;
+} WorldMark;
+
 /* What the world keeps of each CPU. `n_operations` is the workload's to count; the rest are readings at the
  * checkpoints. */
 typedef struct
@@ -20,6 +27,7 @@ typedef struct
     guint64 operations_at_warmup, operations_at_end;
     SimTime warmup_at, end_at; /* when this CPU read its own counters */
     SimTime busy_at_warmup, busy_at_end;
+    WorldMark begin, finish; /* the same readings, but of a CPU that was in a queue those of the moment itself */
 } WorldCpu;
 
 struct _World

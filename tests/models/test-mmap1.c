@@ -195,6 +195,21 @@ test_threads(void)
     g_assert_cmpfloat(metric(two, "throughput_ops_per_s"), >, 0.8 * rate);
 }
 
+/* CNA keeps the lock in one socket for 8,000 turns, half a window: threads of the other one come to read their counters
+ * late, and what they do in the rest of the window is not what they do all along. */
+static void
+test_starving_threads(void)
+{
+    g_autoptr(SimRecord) record =
+        run("mmap1", "6.17",
+            "machine.sockets=2;machine.cores_per_l3=8;machine.lock=cna;machine.cna_near_handoffs=8000;"
+            "workload.tasks_are=threads;workload.processes=16");
+    double window_s = 20e-3, n_operations = metric(record, "operations");
+
+    g_assert_cmpfloat(n_operations, >, 5000);
+    g_assert_cmpfloat_with_epsilon(metric(record, "throughput_ops_per_s") * window_s / n_operations, 1, 0.003);
+}
+
 /* Without spread and slab work the parts of a round are known: 50 times (half of 2 us, and 1 us for what was touched).
  */
 static void
@@ -228,6 +243,7 @@ main(int argc, char **argv)
         g_test_add_data_func(name, &other_traffic[i], test_other_traffic);
     }
     g_test_add_func("/mmap1/threads", test_threads);
+    g_test_add_func("/mmap1/starving-threads", test_starving_threads);
     g_test_add_func("/map_batch/parts", test_parts);
     return g_test_run();
 }

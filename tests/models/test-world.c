@@ -29,11 +29,7 @@ test_world_plan(const char *workload_name, const char *settings)
 static void
 on_checkpoint(MachCpu *cpu, guint index, void *data)
 {
-    WorldCpu *w = &((TestWorld *) data)->world.cpu[cpu->id];
-
-    *(index ? &w->operations_at_end : &w->operations_at_warmup) = w->n_operations;
-    *(index ? &w->busy_at_end : &w->busy_at_warmup) = w->busy;
-    *(index ? &w->end_at : &w->warmup_at) = MAX(mach_now(cpu), ((TestWorld *) data)->checkpoint[index]);
+    world_read_cpu(&((TestWorld *) data)->world, cpu, index == 1);
 }
 
 static void
