@@ -6,7 +6,7 @@ COST(alloc_fast, "7 ns [3 ns .. 15 ns] kmem_cache_alloc of a cpu slab object wit
      "one allocation from the cpu slab's freelist")
 COST(free_fast, "6 ns [3 ns .. 15 ns] slub-facts D.3", "one free to the cpu slab's freelist")
 COST(bulk_object, "3 ns [1 ns .. 10 ns] BULK rows: half to two thirds of a single call",
-     "each further object of a bulk call that stays in one slab")
+     "each object that a bulk call takes off a freelist, each further one that it frees into one slab")
 COST(alloc_slow, "35 ns [15 ns .. 80 ns] slub-facts D.3, refill 30 to 60 ns with its CAS", "___slab_alloc without its line transfers")
 COST(free_slow, "12 ns [5 ns .. 40 ns] slub-facts D.3", "__slab_free without its line transfers")
 COST(slab_cas, "8 ns [4 ns .. 15 ns] lock cmpxchg16b on an owned line, 20 to 30 cycles (slub-facts D.2)",
