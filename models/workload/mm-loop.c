@@ -205,17 +205,12 @@ add_task(MmLoop *loop, guint id)
     World *world = loop->world;
     MmTask *task = &loop->task[id];
     g_autofree char *component = g_strdup_printf("process/%u", id);
-    SimRng phase;
 
     task->loop = loop;
     task->cpu = &world->machine->cpu[id];
-    task->cpu->is_busy = TRUE;
     task->tree = &loop->tree[loop->is_threads ? 0 : id];
     sim_rng_init(&task->rng, world->seed, world->replication, component, "compute");
-    sim_rng_init(&phase, world->seed, world->replication, component, "start");
-    sim_engine_add_fiber(world->machine->engine, id, run_task, task);
-    sim_wake(world->machine->engine, task->cpu->agent,
-             (SimTime) sim_rng_below(&phase, (guint64) (2 * loop->call_compute)));
+    workload_start_cpu(world, task->cpu, component, 2 * loop->call_compute, run_task, task);
 }
 
 static void
@@ -279,10 +274,7 @@ mm_loop_free(void *data)
 gboolean
 mm_loop_check(const SimConfig *config, const MachTopology *topology, GError **error)
 {
-    if (sim_config_int(config, "workload", "processes") > topology->n_cpus)
-        return sim_config_error(config, "workload", "processes", error,
-                                "more processes than CPUs are not modelled (allowed: 1 to %u)", topology->n_cpus);
-    return TRUE;
+    return workload_check_cpus(config, topology, "processes", "processes", error);
 }
 
 guint

@@ -170,11 +170,9 @@ setup(World *world, GError **error)
 
         c->all = a;
         c->cpu = &world->machine->cpu[i];
-        c->cpu->is_busy = TRUE;
         c->taken = g_array_new(FALSE, FALSE, sizeof(SlabId));
         sim_rng_init(&c->rng, world->seed, world->replication, component, "given back");
-        sim_engine_add_fiber(world->machine->engine, i, run_cpu, c);
-        sim_wake(world->machine->engine, c->cpu->agent, 0);
+        workload_start_cpu(world, c->cpu, NULL, 0, run_cpu, c);
     }
     return a;
 }

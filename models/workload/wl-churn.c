@@ -233,14 +233,12 @@ add_worker(Churn *churn, guint id)
 
     w->churn = churn;
     w->cpu = &world->machine->cpu[id];
-    w->cpu->is_busy = TRUE;
     w->pool = &churn->pool[id];
     sim_rng_init(&w->rng, world->seed, world->replication, component, "lives");
     w->next_move = churn->migrate_interval > 0
                        ? (SimTime) sim_rng_exponential(&w->rng, (double) churn->migrate_interval)
                        : SIM_TIME_MAX;
-    sim_engine_add_fiber(world->machine->engine, id, run_worker, w);
-    sim_wake(world->machine->engine, w->cpu->agent, 0);
+    workload_start_cpu(world, w->cpu, NULL, 0, run_worker, w);
 }
 
 static void
@@ -365,13 +363,10 @@ check(const SimConfig *config, const MachTopology *topology, GError **error)
     const SimTime max_samples = 10000;
     SimTime end = sim_config_time(config, "run", "warmup") + sim_config_time(config, "run", "duration");
 
-    if (sim_config_int(config, "workload", "churn_cpus") > topology->n_cpus)
-        return sim_config_error(config, "workload", "churn_cpus", error, "more than the machine has (allowed: 1 to %u)",
-                                topology->n_cpus);
     if (end / sim_config_time(config, "workload", "occupancy_interval") > max_samples)
         return sim_config_error(config, "workload", "occupancy_interval", error,
                                 "too many rows (allowed: up to %" G_GINT64_FORMAT " samples)", max_samples);
-    return TRUE;
+    return workload_check_cpus(config, topology, "churn_cpus", "workers", error);
 }
 
 static void

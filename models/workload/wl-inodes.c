@@ -116,14 +116,12 @@ add_walker(Inodes *in, guint id, guint n_files, guint capacity, guint n_kept)
 
     w->inodes = in;
     w->cpu = &in->world->machine->cpu[id];
-    w->cpu->is_busy = TRUE;
     w->n_files = n_files;
     w->capacity = capacity;
     w->n_kept = n_kept;
     w->file = g_new(File, capacity);
     sim_rng_init(&w->rng, in->world->seed, in->world->replication, component, "referenced");
-    sim_engine_add_fiber(in->world->machine->engine, id, run_walker, w);
-    sim_wake(in->world->machine->engine, w->cpu->agent, 0);
+    workload_start_cpu(in->world, w->cpu, NULL, 0, run_walker, w);
 }
 
 static const char *const *
@@ -219,10 +217,7 @@ report(World *world, void *state, SimRecord *record)
 static gboolean
 check(const SimConfig *config, const MachTopology *topology, GError **error)
 {
-    if (sim_config_int(config, "workload", "walkers") > topology->n_cpus)
-        return sim_config_error(config, "workload", "walkers", error,
-                                "more walkers than CPUs are not modelled (allowed: 1 to %u)", topology->n_cpus);
-    return TRUE;
+    return workload_check_cpus(config, topology, "walkers", "walkers", error);
 }
 
 static void

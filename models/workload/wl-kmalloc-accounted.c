@@ -67,15 +67,13 @@ setup(World *world, GError **error)
 
     l->world = world;
     l->cpu = &world->machine->cpu[0];
-    l->cpu->is_busy = TRUE;
     l->cache = world_cache(world, cache_names(world->config, world->slub->kernel)[0]);
     l->n_objects = (guint) sim_config_int(world->config, "workload", "objects");
     l->object = g_new(SlabId, l->n_objects);
     l->best = SIM_TIME_MAX;
     world->machine->n_active_cpus = 1;
     world->n_tasks = 1;
-    sim_engine_add_fiber(world->machine->engine, 0, run_loop, l);
-    sim_wake(world->machine->engine, l->cpu->agent, 0);
+    workload_start_cpu(world, l->cpu, NULL, 0, run_loop, l);
     return l;
 }
 

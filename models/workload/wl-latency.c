@@ -296,18 +296,13 @@ static void
 add_task(Latency *l, guint index, guint cpu, void (*body)(SimAgent *agent))
 {
     Task *t = &l->task[index];
-    SimEngine *engine = l->world->machine->engine;
     g_autofree char *component = g_strdup_printf("task/%u", index);
-    SimRng phase;
 
     *t = (Task){.latency = l, .cpu = &l->world->machine->cpu[cpu], .flush_at = SIM_TIME_MAX};
     t->may_be_preempted = body == run_load || sim_config_choice(l->world->config, "workload", "isolated_policy") == 1;
-    t->cpu->is_busy = TRUE;
     l->world->cpu[cpu].is_isolated = body == run_isolated;
     sim_rng_init(&t->rng, l->world->seed, l->world->replication, component, "places");
-    sim_rng_init(&phase, l->world->seed, l->world->replication, component, "start");
-    sim_engine_add_fiber(engine, cpu, body, t);
-    sim_wake(engine, t->cpu->agent, index ? (SimTime) sim_rng_below(&phase, (guint64) l->period) : 0);
+    workload_start_cpu(l->world, t->cpu, index ? component : NULL, l->period, body, t);
 }
 
 static void *

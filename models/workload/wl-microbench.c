@@ -117,17 +117,13 @@ add_thread(Bench *b, guint id)
 {
     Thread *t = &b->thread[id];
     g_autofree char *component = g_strdup_printf("thread/%u", id);
-    SimRng phase;
 
     t->bench = b;
     t->cpu = &b->world->machine->cpu[id];
-    t->cpu->is_busy = TRUE;
     t->object = g_new(SlabId, b->batch);
     memcg_task_init(&t->task, b->world->memcg ? memcg_group(b->world->memcg, id) : NULL);
     sim_rng_init(&t->rng, b->world->seed, b->world->replication, component, "free order");
-    sim_rng_init(&phase, b->world->seed, b->world->replication, component, "start");
-    sim_engine_add_fiber(b->world->machine->engine, id, run_thread, t);
-    sim_wake(b->world->machine->engine, t->cpu->agent, (SimTime) sim_rng_below(&phase, SIM_US));
+    workload_start_cpu(b->world, t->cpu, component, SIM_US, run_thread, t);
 }
 
 static void *
@@ -170,13 +166,10 @@ report(World *world, void *state, SimRecord *record)
 static gboolean
 check(const SimConfig *config, const MachTopology *topology, GError **error)
 {
-    if (sim_config_int(config, "workload", "bench_threads") > topology->n_cpus)
-        return sim_config_error(config, "workload", "bench_threads", error,
-                                "more threads than CPUs are not modelled (allowed: 1 to %u)", topology->n_cpus);
     if (sim_config_choice(config, "workload", "bulk") != 0 && sim_config_bool(config, "workload", "accounted"))
         return sim_config_error(config, "workload", "bulk", error,
                                 "accounted bulk calls are not modelled (allowed: no)");
-    return TRUE;
+    return workload_check_cpus(config, topology, "bench_threads", "threads", error);
 }
 
 static void

@@ -93,16 +93,12 @@ setup(World *world, GError **error)
     for (guint i = 0; i < f->n_tasks; i++) {
         FaultTask *t = &f->task[i];
         g_autofree char *component = g_strdup_printf("fault task/%u", i);
-        SimRng phase;
 
         t->faults = f;
         t->cpu = &world->machine->cpu[i];
-        t->cpu->is_busy = TRUE;
         t->group = world->memcg ? memcg_group(world->memcg, i) : NULL;
         t->page = g_new(guint16, f->n_pages);
-        sim_rng_init(&phase, world->seed, world->replication, component, "start");
-        sim_engine_add_fiber(world->machine->engine, i, run_task, t);
-        sim_wake(world->machine->engine, t->cpu->agent, (SimTime) sim_rng_below(&phase, 100 * SIM_US));
+        workload_start_cpu(world, t->cpu, component, 100 * SIM_US, run_task, t);
     }
     return f;
 }
@@ -110,10 +106,7 @@ setup(World *world, GError **error)
 static gboolean
 check(const SimConfig *config, const MachTopology *topology, GError **error)
 {
-    if (sim_config_int(config, "workload", "fault_tasks") > topology->n_cpus)
-        return sim_config_error(config, "workload", "fault_tasks", error,
-                                "more tasks than CPUs are not modelled (allowed: 1 to %u)", topology->n_cpus);
-    return TRUE;
+    return workload_check_cpus(config, topology, "fault_tasks", "tasks", error);
 }
 
 static void

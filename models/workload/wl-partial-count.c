@@ -123,7 +123,6 @@ setup(World *world, GError **error)
     count->world = world;
     count->cache = world_cache(world, "dentry");
     count->cpu = &world->machine->cpu[0];
-    count->cpu->is_busy = TRUE;
     count->n_folders = (guint) sim_config_int(config, "workload", "count_folders");
     count->n_below = (guint) sim_config_int(config, "workload", "count_subfolders");
     count->limit = (guint) sim_config_int(config, "workload", "count_limit");
@@ -133,8 +132,7 @@ setup(World *world, GError **error)
     count->ended = SIM_TIME_MAX;
     sim_rng_init(&count->rng, world->seed, world->replication, "dentries", "others");
     world->n_tasks = world->machine->n_active_cpus = 1;
-    sim_engine_add_fiber(world->machine->engine, 0, run_count, count);
-    sim_wake(world->machine->engine, count->cpu->agent, 0);
+    workload_start_cpu(world, count->cpu, NULL, 0, run_count, count);
     return count;
 }
 

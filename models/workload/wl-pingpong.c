@@ -88,9 +88,7 @@ setup(World *world, GError **error)
         if (cpu != topology->cpu_sibling[0]) /* no cost of its own */
             p->partner[mach_distance(topology, 0, cpu)] = cpu;
     machine->cpu[0].task = p;
-    machine->cpu[0].is_busy = TRUE;
-    sim_engine_add_fiber(machine->engine, 0, run_first, &machine->cpu[0]);
-    sim_wake(machine->engine, machine->cpu[0].agent, 0);
+    workload_start_cpu(world, &machine->cpu[0], NULL, 0, run_first, &machine->cpu[0]);
     for (guint d = 0; d < MACH_N_DISTANCES; d++)
         if (p->partner[d] != MACH_NO_CPU) {
             MachCpu *cpu = &machine->cpu[p->partner[d]];

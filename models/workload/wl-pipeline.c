@@ -287,16 +287,12 @@ add_task(Pipeline *pipe, guint cpu, Ring *ring, void (*run)(SimAgent *agent))
     World *world = pipe->world;
     Task *t = &pipe->task[cpu];
     g_autofree char *component = g_strdup_printf("cpu/%u", cpu);
-    SimRng phase;
 
     t->pipe = pipe;
     t->cpu = &world->machine->cpu[cpu];
-    t->cpu->is_busy = TRUE;
     t->ring = ring;
     sim_rng_init(&t->rng, world->seed, world->replication, component, "messages");
-    sim_rng_init(&phase, world->seed, world->replication, component, "start");
-    sim_engine_add_fiber(world->machine->engine, cpu, run, t);
-    sim_wake(world->machine->engine, t->cpu->agent, (SimTime) sim_rng_below(&phase, SIM_US));
+    workload_start_cpu(world, t->cpu, component, SIM_US, run, t);
 }
 
 static void

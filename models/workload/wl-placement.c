@@ -46,11 +46,9 @@ setup(World *world, GError **error)
     p->world = world;
     p->cache = world_cache(world, "placed");
     p->n_objects = (guint) sim_config_int(world->config, "workload", "placed_objects");
-    world->machine->cpu[0].is_busy = TRUE;
     world->machine->n_active_cpus = 1;
     world->n_tasks = 1;
-    sim_engine_add_fiber(world->machine->engine, 0, run_placement, p);
-    sim_wake(world->machine->engine, world->machine->cpu[0].agent, 0);
+    workload_start_cpu(world, &world->machine->cpu[0], NULL, 0, run_placement, p);
     return p;
 }
 

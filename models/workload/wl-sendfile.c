@@ -118,7 +118,6 @@ take_cpu(const World *world)
         if (!cpu->is_busy && (!taken || cpu->node < taken->node))
             taken = cpu;
     }
-    taken->is_busy = TRUE;
     return taken;
 }
 
@@ -128,17 +127,13 @@ add_pair(Sendfile *s, guint id)
     World *world = s->world;
     Pair *p = &s->pair[id];
     g_autofree char *component = g_strdup_printf("pair/%u", id);
-    SimRng phase;
 
     p->sendfile = s;
     p->group = world->memcg ? memcg_group(world->memcg, id % s->n_client_groups) : NULL;
     p->client = take_cpu(world);
+    workload_start_cpu(world, p->client, component, 100 * SIM_US, run_client, p);
     p->server = take_cpu(world);
-    sim_rng_init(&phase, world->seed, world->replication, component, "start");
-    sim_engine_add_fiber(world->machine->engine, p->client->id, run_client, p);
-    sim_engine_add_fiber(world->machine->engine, p->server->id, run_server, p);
-    sim_wake(world->machine->engine, p->client->agent, (SimTime) sim_rng_below(&phase, 100 * SIM_US));
-    sim_wake(world->machine->engine, p->server->agent, 0);
+    workload_start_cpu(world, p->server, NULL, 0, run_server, p);
 }
 
 static void *

@@ -74,10 +74,8 @@ setup(World *world, GError **error)
     f->n_objects = (guint) sim_config_int(world->config, "workload", "fill_objects");
     f->end = SIM_TIME_MAX;
     f->cpu = &world->machine->cpu[0];
-    f->cpu->is_busy = TRUE;
     world->n_tasks = world->machine->n_active_cpus = 1;
-    sim_engine_add_fiber(world->machine->engine, 0, run_fill, f);
-    sim_wake(world->machine->engine, f->cpu->agent, 0);
+    workload_start_cpu(world, f->cpu, NULL, 0, run_fill, f);
     return f;
 }
 

@@ -161,11 +161,9 @@ setup(World *world, GError **error)
         sim_rng_init(&t->rng, world->seed, world->replication, component, "order of reading");
         t->old = old;
         t->cpu = &world->machine->cpu[i];
-        t->cpu->is_busy = TRUE;
         t->inbox = g_array_new(FALSE, FALSE, sizeof(Message));
         t->next_reap = old->reap_interval;
-        sim_engine_add_fiber(world->machine->engine, i, run_task, t);
-        sim_wake(world->machine->engine, t->cpu->agent, 0);
+        workload_start_cpu(world, t->cpu, NULL, 0, run_task, t);
     }
     return old;
 }

@@ -157,15 +157,11 @@ add_thread(Torture *torture, guint id, guint cpu)
     World *world = torture->world;
     Thread *t = &torture->thread[id];
     g_autofree char *component = g_strdup_printf("thread/%u", id);
-    SimRng phase;
 
     t->torture = torture;
     t->cpu = &world->machine->cpu[cpu];
-    t->cpu->is_busy = TRUE;
     sim_rng_init(&t->rng, world->seed, world->replication, component, "hold and think");
-    sim_rng_init(&phase, world->seed, world->replication, component, "start");
-    sim_engine_add_fiber(world->machine->engine, cpu, run_thread, t);
-    sim_wake(world->machine->engine, t->cpu->agent, (SimTime) sim_rng_below(&phase, 10 * SIM_US));
+    workload_start_cpu(world, t->cpu, component, 10 * SIM_US, run_thread, t);
 }
 
 static Duration
@@ -252,10 +248,7 @@ report(World *world, void *state, SimRecord *record)
 static gboolean
 check(const SimConfig *config, const MachTopology *topology, GError **error)
 {
-    if (sim_config_int(config, "workload", "torture_threads") > topology->n_cpus)
-        return sim_config_error(config, "workload", "torture_threads", error,
-                                "more threads than CPUs are not modelled (allowed: 1 to %u)", topology->n_cpus);
-    return TRUE;
+    return workload_check_cpus(config, topology, "torture_threads", "threads", error);
 }
 
 static void

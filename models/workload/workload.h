@@ -18,7 +18,7 @@ typedef struct
     const char *const *(*cache_names)(const SimConfig *config, guint kernel);
     /* Checks parameters against each other and the machine; may be NULL. */
     gboolean (*check)(const SimConfig *config, const MachTopology *topology, GError **error);
-    /* Builds its state, adds the fibers (sim_engine_add_fiber + sim_wake at 0) and registers RCU callbacks. Lowers
+    /* Builds its state, adds the fibers (workload_start_cpu()) and registers RCU callbacks. Lowers
      * machine->n_active_cpus to the CPUs used. */
     void *(*setup)(World *world, GError **error);
     /* When the last of its work was done, SIM_TIME_MAX while some is left; NULL for workloads that never end. */
@@ -30,6 +30,15 @@ typedef struct
 
 const Workload *const *workloads(void); /* NULL-terminated */
 const Workload *workload_find(const char *name);
+
+/* For setup: a CPU that `body`, whose agent has `data`, keeps busy from the start on: 0, or a time below `spread` drawn
+ * for `component`. */
+void workload_start_cpu(World *world, MachCpu *cpu, const char *component, SimTime spread,
+                        void (*body)(SimAgent *agent), void *data);
+
+/* For check: whether the machine has a CPU for each of as many "threads" as `key` says. */
+gboolean workload_check_cpus(const SimConfig *config, const MachTopology *topology, const char *key, const char *what,
+                             GError **error);
 
 static inline const char *const *
 workload_cache_names(const Workload *workload, const SimConfig *config, guint kernel)
