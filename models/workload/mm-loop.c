@@ -5,8 +5,6 @@
  * spinners in an MCS queue of their own. Left out: writers that go to sleep, and readers. */
 #include "mm-loop.h"
 
-#include "sim-error.h"
-
 /* The orders of the choices of workload.leaf and workload.node_free. */
 enum {
     LEAF_ROOM,
@@ -148,8 +146,8 @@ mm_call_begin(MmTask *task)
     mm_compute(task, locked);
 }
 
-void
-mm_map_and_unmap(MmTask *task)
+static void
+map_and_unmap(MmTask *task)
 {
     const MmLoop *loop = task->loop;
     MmVma vma;
@@ -256,6 +254,14 @@ mm_loop_new(World *world, const MmTest *test)
     return loop;
 }
 
+void *
+mm_loop_setup_mmap(World *world, GError **error)
+{
+    static const MmTest test = {.n_counted = 1, .iterate = map_and_unmap};
+
+    return mm_loop_new(world, &test);
+}
+
 void
 mm_loop_free(void *data)
 {
@@ -269,6 +275,18 @@ mm_loop_free(void *data)
     g_free(loop->task);
     g_free(loop->tree);
     g_free(loop);
+}
+
+const char *const *
+mm_loop_cache_names(const SimConfig *config, guint kernel)
+{
+    return mm_cache_names(kernel, FALSE);
+}
+
+const char *const *
+mm_loop_anon_cache_names(const SimConfig *config, guint kernel)
+{
+    return mm_cache_names(kernel, TRUE);
 }
 
 gboolean

@@ -52,17 +52,21 @@ struct _MmLoop {
 extern const SimKeySpec mm_loop_keys[];
 gboolean mm_loop_check(const SimConfig *config, const MachTopology *topology, GError **error);
 
+/* For Workload.cache_names: of tests without and with_anon. */
+const char *const *mm_loop_cache_names(const SimConfig *config, guint kernel);
+const char *const *mm_loop_anon_cache_names(const SimConfig *config, guint kernel);
+
 /* For Workload.setup and Workload.free. `test` is borrowed. */
 MmLoop *mm_loop_new(World *world, const MmTest *test);
 void mm_loop_free(void *loop);
+
+/* Workload.setup of mmap1 and mmap2: each maps a region and unmaps it, for ever. */
+void *mm_loop_setup_mmap(World *world, GError **error);
 
 /* A system call: its computing and, with threads, mmap_lock. What happens in between works on the tree;
  * mach_poll() between calls is the test's. */
 void mm_call_begin(MmTask *task);
 void mm_call_end(MmTask *task);
-
-/* An iteration of mmap1 and mmap2. */
-void mm_map_and_unmap(MmTask *task);
 
 /* Computing of `duration` on average, spread as the calls are. */
 void mm_compute(MmTask *task, SimTime duration);

@@ -57,12 +57,6 @@ iterate(MmTask *task)
     mm_call_end(task);
 }
 
-static const char *const *
-cache_names(const SimConfig *config, guint kernel)
-{
-    return mm_cache_names(kernel, TRUE);
-}
-
 static void *
 setup(World *world, GError **error)
 {
@@ -76,7 +70,7 @@ const Workload workload_brk1 = {
     .summary = "will-it-scale brk1: grow and shrink the heap by a page, one pinned task a CPU",
     .operation = "calls of brk()",
     .keys = mm_loop_keys,
-    .cache_names = cache_names,
+    .cache_names = mm_loop_anon_cache_names,
     .check = mm_loop_check,
     .setup = setup,
     .free = mm_loop_free,

@@ -120,12 +120,6 @@ iterate(MmTask *task)
     drop_mappings(task, child);
 }
 
-static const char *const *
-cache_names(const SimConfig *config, guint kernel)
-{
-    return mm_cache_names(kernel, TRUE);
-}
-
 static gboolean
 check(const SimConfig *config, const MachTopology *topology, GError **error)
 {
@@ -153,7 +147,7 @@ const Workload workload_fork_exec = {
     .summary = "fork, execve and exit again and again, one parent a CPU",
     .operation = "programs run",
     .keys = mm_loop_keys,
-    .cache_names = cache_names,
+    .cache_names = mm_loop_anon_cache_names,
     .check = check,
     .setup = setup,
     .free = mm_loop_free,

@@ -137,12 +137,6 @@ report(World *world, void *state, SimRecord *record)
     sim_record_add_metric(record, "map_and_unmap_ns", n_calls > 0 ? (map_ns + unmap_ns) / n_calls : NAN);
 }
 
-static const char *const *
-cache_names(const SimConfig *config, guint kernel)
-{
-    return mm_cache_names(kernel, TRUE);
-}
-
 static void *
 setup(World *world, GError **error)
 {
@@ -156,7 +150,7 @@ const Workload workload_map_batch = {
     .summary = "map VMAs, touch a page of each, unmap them; mmap and munmap timed apart",
     .operation = "rounds",
     .keys = mm_loop_keys,
-    .cache_names = cache_names,
+    .cache_names = mm_loop_anon_cache_names,
     .check = mm_loop_check,
     .setup = setup,
     .report = report,

@@ -4,27 +4,13 @@
  * the computing time. */
 #include "mm-loop.h"
 
-static const char *const *
-cache_names(const SimConfig *config, guint kernel)
-{
-    return mm_cache_names(kernel, FALSE);
-}
-
-static void *
-setup(World *world, GError **error)
-{
-    static const MmTest test = {.n_counted = 1, .iterate = mm_map_and_unmap};
-
-    return mm_loop_new(world, &test);
-}
-
 const Workload workload_mmap2 = {
     .name = "mmap2",
     .summary = "will-it-scale mmap2: map and unmap 128 MiB of a file of one's own, one pinned task a CPU",
     .operation = "iterations",
     .keys = mm_loop_keys,
-    .cache_names = cache_names,
+    .cache_names = mm_loop_cache_names,
     .check = mm_loop_check,
-    .setup = setup,
+    .setup = mm_loop_setup_mmap,
     .free = mm_loop_free,
 };
