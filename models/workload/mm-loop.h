@@ -16,7 +16,7 @@ typedef struct {
     MachCpu *cpu;
     MmTree *tree; /* its own, or that of all threads */
     SimRng rng;
-    void *state;       /* the test's to keep; freed by g_free() */
+    void *state; /* the test's to keep; freed by g_free() */
 } MmTask;
 
 /* The order of the choices of workload.tasks_are. */

@@ -315,10 +315,8 @@ test_thread_cost(void)
             g_strconcat("machine.sockets=1;machine.cores_per_l3=1;workload.groups=1;"
                         "workload.fds=1;workload.loops=1000;workload.call_spread=0;workload.mode=",
                         i ? "thread" : "process", NULL);
-        g_autoptr(TestWorld) test = test_world_new("hackbench", settings, 1);
+        g_autoptr(TestWorld) test = test_world_finished("hackbench", settings);
 
-        test_world_start(test);
-        test_world_run(test);
         ended_at[i] = hack_of(test)->sched->ended_at;
     }
     g_assert_cmpint(ended_at[1] - ended_at[0], ==, 1000 * 2 * 60 * SIM_NS);
@@ -352,15 +350,6 @@ test_slices(void)
     g_assert_cmpuint(n_slow, >, 0);
 }
 
-static double
-metric(const SimRecord *record, const char *name)
-{
-    double value;
-
-    g_assert_true(sim_record_find_metric(record, name, &value));
-    return value;
-}
-
 /* On one CPU every object dies where it was born and nobody idles; the window's means are those of a plain sum over
  * its events. */
 static void
@@ -385,13 +374,14 @@ test_report(void)
     }
     test_world_run(test);
     test->workload->report(&test->world, test->state, record);
-    g_assert_cmpfloat(metric(record, "finished"), ==, 0);
-    g_assert_cmpfloat(metric(record, "same_cpu_free_share"), ==, 1);
-    g_assert_cmpfloat(metric(record, "idle_share"), ==, 0);
-    g_assert_cmpfloat_with_epsilon(metric(record, "in_flight_messages_mean"), area / 20000, 0.02 * area / 20000);
-    g_assert_cmpfloat_with_epsilon(metric(record, "blocked_writer_share"), blocked / 20000 / 4, 0.01);
-    g_assert_cmpfloat(metric(record, "in_flight_messages_peak"), <=, 4 * 278);
-    g_assert_cmpfloat(metric(record, "in_flight_messages_peak"), >=, area / 20000);
+    g_assert_cmpfloat(test_record_metric(record, "finished"), ==, 0);
+    g_assert_cmpfloat(test_record_metric(record, "same_cpu_free_share"), ==, 1);
+    g_assert_cmpfloat(test_record_metric(record, "idle_share"), ==, 0);
+    g_assert_cmpfloat_with_epsilon(test_record_metric(record, "in_flight_messages_mean"), area / 20000,
+                                   0.02 * area / 20000);
+    g_assert_cmpfloat_with_epsilon(test_record_metric(record, "blocked_writer_share"), blocked / 20000 / 4, 0.01);
+    g_assert_cmpfloat(test_record_metric(record, "in_flight_messages_peak"), <=, 4 * 278);
+    g_assert_cmpfloat(test_record_metric(record, "in_flight_messages_peak"), >=, area / 20000);
 }
 
 /* The end comes before the time is over. */
@@ -405,10 +395,10 @@ test_report_finished(void)
     test_world_start(test);
     test_world_run(test);
     test->workload->report(&test->world, test->state, record);
-    g_assert_cmpfloat(metric(record, "finished"), ==, 1);
-    g_assert_cmpfloat(metric(record, "elapsed_s"), ==, sim_time_to_seconds(hack_of(test)->sched->ended_at));
-    g_assert_cmpfloat(metric(record, "elapsed_s"), <, 0.01);
-    g_assert_cmpfloat(metric(record, "in_flight_messages_mean"), >, 0);
+    g_assert_cmpfloat(test_record_metric(record, "finished"), ==, 1);
+    g_assert_cmpfloat(test_record_metric(record, "elapsed_s"), ==, sim_time_to_seconds(hack_of(test)->sched->ended_at));
+    g_assert_cmpfloat(test_record_metric(record, "elapsed_s"), <, 0.01);
+    g_assert_cmpfloat(test_record_metric(record, "in_flight_messages_mean"), >, 0);
 }
 
 static void

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
 
+#include "cache-fixture.h"
 #include "slub-inspect.h"
 #include "slub-latency.h"
-#include "test-machine.h"
 #include "test-world.h"
 
 /* Latencies by path, readers of slabinfo, and flushes from another CPU. */
@@ -20,11 +20,9 @@ static double
 percentile(const SimHist *hist, const char *name)
 {
     g_autoptr(SimRecord) record = sim_record_new();
-    double value;
 
     world_report_percentiles(record, "x", hist);
-    g_assert_true(sim_record_find_metric(record, name, &value));
-    return value;
+    return test_record_metric(record, name);
 }
 
 /* Against the sorted list: never below the value of that rank, above it by less than 1/32. */
@@ -75,10 +73,7 @@ test_too_few_values(void)
 /* ---- by hand */
 
 typedef struct {
-    TestMachine test;
-    Machine *machine;
-    SlubSystem *system;
-    SlubCache *cache;
+    CacheFixture on;
     guint n_slabs; /* to be made partial */
     guint64 n_counted;
     SlabId object;
@@ -102,34 +97,19 @@ set_up(Fixture *f, guint kernel, guint sheaf_capacity)
         .has_cpu_partial = has_cpu_partial,
         .sheaf_capacity = sheaf_capacity,
     };
-    GError *error = NULL;
 
-    test_machine_init(&f->test, "[machine]\nsockets = 1\ncores_per_l3 = 2\nmemory_per_node = 64G\n"
-                                "[costs]\nalloc_fast = 7 ns\nfree_fast = 6 ns\nalloc_slow = 35 ns\nslab_cas = 8 ns\n"
-                                "hold_base = 25 ns\nscan_slab = 10 ns\nline_own = 4 ns\n");
-    f->machine = test_machine_start(&f->test, 1, NULL, 0);
-    f->system = slub_system_new(f->machine, kernel, 100, &error);
-    g_assert_no_error(error);
-    f->cache = slub_cache_new(f->system, "cache", &geometry, 0, FALSE, &error);
-    g_assert_no_error(error);
-}
-
-static void
-tear_down(Fixture *f)
-{
-    g_autofree char *why = slub_cache_check(f->cache);
-
-    g_assert_cmpstr(why, ==, NULL);
-    slub_system_free(f->system);
-    test_machine_stop(f->machine);
-    test_machine_clear(&f->test);
+    cache_fixture_init(&f->on,
+                       "[machine]\nsockets = 1\ncores_per_l3 = 2\nmemory_per_node = 64G\n"
+                       "[costs]\nalloc_fast = 7 ns\nfree_fast = 6 ns\nalloc_slow = 35 ns\nslab_cas = 8 ns\n"
+                       "hold_base = 25 ns\nscan_slab = 10 ns\nline_own = 4 ns\n",
+                       kernel, &geometry);
 }
 
 static void
 merge(const Fixture *f, SlubPath path, SimHist *hist)
 {
     sim_hist_init(hist);
-    slub_latency_merge(f->cache, 0, path, hist);
+    slub_latency_merge(f->on.cache, 0, path, hist);
 }
 
 static void
@@ -153,14 +133,14 @@ alloc_some(MachCpu *cpu, void *data)
 
     if (cpu->id != 0)
         return;
-    slub_latency_start(f->cache, 0, 0);
+    slub_latency_start(f->on.cache, 0, 0);
     for (guint i = 0; i < 4; i++)
-        object[i] = slub_alloc(f->cache, cpu);
-    slub_free(f->cache, cpu, object[0]);
-    slub_free(f->cache, cpu, object[1]);
-    slub_alloc(f->cache, cpu);
-    slub_latency_stop(f->cache, 0);
-    slub_alloc(f->cache, cpu); /* after the end */
+        object[i] = slub_alloc(f->on.cache, cpu);
+    slub_free(f->on.cache, cpu, object[0]);
+    slub_free(f->on.cache, cpu, object[1]);
+    slub_alloc(f->on.cache, cpu);
+    slub_latency_stop(f->on.cache, 0);
+    slub_alloc(f->on.cache, cpu); /* after the end */
 }
 
 static void
@@ -173,13 +153,13 @@ test_fast_path(void)
         g_autofree SimHist *hist = g_new(SimHist, 1);
 
         set_up(&f, kernels[i], 0);
-        slub_latency_enable(f.cache);
-        test_machine_run_each(f.machine, alloc_some, &f);
+        slub_latency_enable(f.on.cache);
+        test_machine_run_each(f.on.machine, alloc_some, &f);
         assert_path(&f, SLUB_PATH_ALLOC_FAST, 4, 7 * SIM_NS);
         assert_path(&f, SLUB_PATH_FREE_FAST, 2, 6 * SIM_NS);
         merge(&f, SLUB_PATH_ALLOC_NEW_SLAB, hist);
         g_assert_cmpuint(sim_hist_count(hist), ==, 1);
-        tear_down(&f);
+        cache_fixture_clear(&f.on);
     }
 }
 
@@ -189,13 +169,13 @@ static void
 use_up_and_refill(SimAgent *agent)
 {
     Fixture *f = agent->data;
-    MachCpu *cpu = &f->machine->cpu[0];
+    MachCpu *cpu = &f->on.machine->cpu[0];
 
     for (guint i = 0; i < OBJECTS; i++)
-        f->object = slub_alloc(f->cache, cpu);
+        f->object = slub_alloc(f->on.cache, cpu);
     mach_spend(cpu, SIM_MS);
-    slub_latency_start(f->cache, 0, 0);
-    slub_alloc(f->cache, cpu);
+    slub_latency_start(f->on.cache, 0, 0);
+    slub_alloc(f->on.cache, cpu);
 }
 
 static void
@@ -203,7 +183,7 @@ free_from_afar(SimAgent *agent)
 {
     Fixture *f = agent->data;
 
-    slub_free(f->cache, &f->machine->cpu[1], f->object);
+    slub_free(f->on.cache, &f->on.machine->cpu[1], f->object);
 }
 
 static void
@@ -213,14 +193,14 @@ test_refill(void)
     Fixture f;
 
     set_up(&f, SLAB_KERNEL(6, 5), 0);
-    slub_latency_enable(f.cache);
-    engine = f.machine->engine;
+    slub_latency_enable(f.on.cache);
+    engine = f.on.machine->engine;
     sim_wake(engine, sim_engine_add_fiber(engine, 0, use_up_and_refill, &f), 0);
     sim_wake(engine, sim_engine_add_fiber(engine, 1, free_from_afar, &f), SIM_MS);
     sim_engine_run(engine, SIM_TREE_IDLE - 1);
     assert_path(&f, SLUB_PATH_ALLOC_REFILL, 1,
-                f.machine->costs.alloc_slow + f.machine->costs.slab_cas + f.machine->costs.line_same_l3);
-    tear_down(&f);
+                f.on.machine->costs.alloc_slow + f.on.machine->costs.slab_cas + f.on.machine->costs.line_same_l3);
+    cache_fixture_clear(&f.on);
 }
 
 /* Every kind of call at random; what the clock says from outside must be all there, and each call once. */
@@ -234,7 +214,7 @@ call_at_random(MachCpu *cpu, void *data)
     SimRng rng;
 
     sim_rng_init(&rng, 1, cpu->id, "test", "calls");
-    slub_latency_start(f->cache, cpu->id, 0);
+    slub_latency_start(f->on.cache, cpu->id, 0);
     for (guint i = 0; i < 4000; i++) {
         guint n_bulk = 1 + (guint) sim_rng_below(&rng, BULK);
         SimTime begin = mach_now(cpu);
@@ -243,19 +223,19 @@ call_at_random(MachCpu *cpu, void *data)
         case 0:
             if (n + n_bulk > LIVE)
                 continue;
-            slub_alloc_bulk(f->cache, cpu, n_bulk, live + n);
+            slub_alloc_bulk(f->on.cache, cpu, n_bulk, live + n);
             n += n_bulk;
             break;
         case 1:
             if (n < n_bulk)
                 continue;
             n -= n_bulk;
-            slub_free_bulk(f->cache, cpu, n_bulk, live + n);
+            slub_free_bulk(f->on.cache, cpu, n_bulk, live + n);
             break;
         case 2:
             if (n == LIVE)
                 continue;
-            live[n++] = slub_alloc(f->cache, cpu);
+            live[n++] = slub_alloc(f->on.cache, cpu);
             break;
         default: {
             guint at = n ? (guint) sim_rng_below(&rng, n) : 0;
@@ -264,13 +244,13 @@ call_at_random(MachCpu *cpu, void *data)
             if (n == 0)
                 continue;
             live[at] = live[--n];
-            slub_free(f->cache, cpu, freed);
+            slub_free(f->on.cache, cpu, freed);
         }
         }
         f->spent += mach_now(cpu) - begin;
         f->n_calls++;
     }
-    slub_latency_stop(f->cache, cpu->id);
+    slub_latency_stop(f->on.cache, cpu->id);
 }
 
 static void
@@ -285,14 +265,14 @@ test_nothing_is_lost(void)
             Fixture f = {.spent = 0};
 
             set_up(&f, kernels[i], capacity);
-            slub_latency_enable(f.cache);
-            test_machine_run_each(f.machine, call_at_random, &f);
+            slub_latency_enable(f.on.cache);
+            test_machine_run_each(f.on.machine, call_at_random, &f);
             sim_hist_init(all);
             for (guint p = 0; p < SLUB_N_PATHS; p++)
-                slub_latency_merge(f.cache, 0, p, all);
+                slub_latency_merge(f.on.cache, 0, p, all);
             g_assert_cmpuint(sim_hist_count(all), ==, f.n_calls);
             g_assert_true(all->sum == (unsigned __int128) f.spent);
-            tear_down(&f);
+            cache_fixture_clear(&f.on);
         }
 }
 
@@ -304,19 +284,19 @@ make_partial_and_count(MachCpu *cpu, void *data)
 {
     Fixture *f = data;
     g_autofree SlabId *object = g_new(SlabId, f->n_slabs * OBJECTS);
-    SimLock *lock = &f->cache->node[0].list_lock;
+    SimLock *lock = &f->on.cache->node[0].list_lock;
 
     if (cpu->id != 0)
         return;
     for (guint i = 0; i < f->n_slabs * OBJECTS; i++)
-        object[i] = slub_alloc(f->cache, cpu);
+        object[i] = slub_alloc(f->on.cache, cpu);
     for (guint i = 0; i < f->n_slabs * OBJECTS; i++)
         if (i % OBJECTS)
-            slub_free(f->cache, cpu, object[i]);
-    slub_flush_cpu(f->cache, cpu);
-    g_assert_cmpuint(f->cache->node[0].partial.count, ==, f->n_slabs);
+            slub_free(f->on.cache, cpu, object[i]);
+    slub_flush_cpu(f->on.cache, cpu);
+    g_assert_cmpuint(f->on.cache->node[0].partial.count, ==, f->n_slabs);
     sim_lock_reset_statistics(lock);
-    f->n_counted = slub_read_slabinfo(f->cache, cpu);
+    f->n_counted = slub_read_slabinfo(f->on.cache, cpu);
 }
 
 /* Held for the fixed part and for each slab looked at; all slabs to 6.9, from 6.10 on 10000 at most. Slabs that are all
@@ -335,42 +315,20 @@ test_slabinfo_hold(void)
         const SimLockSite *site;
 
         set_up(&f, cases[i].kernel, 0);
-        test_machine_run_each(f.machine, make_partial_and_count, &f);
-        site = &f.cache->node[0].list_lock.sites[SLUB_LOCK_COUNT];
+        test_machine_run_each(f.on.machine, make_partial_and_count, &f);
+        site = &f.on.cache->node[0].list_lock.sites[SLUB_LOCK_COUNT];
         g_assert_cmpuint(site->acquisitions, ==, 1);
         g_assert_cmpint(site->hold_ps, ==,
-                        f.machine->costs.hold_base + f.machine->costs.lock_release +
-                            cases[i].n_seen * (f.machine->costs.scan_slab + f.machine->costs.line_own));
+                        f.on.machine->costs.hold_base + f.on.machine->costs.lock_release +
+                            cases[i].n_seen * (f.on.machine->costs.scan_slab + f.on.machine->costs.line_own));
         g_assert_cmpuint(f.n_counted, ==, (OBJECTS - 1) * (guint64) cases[i].n_slabs);
-        tear_down(&f);
+        cache_fixture_clear(&f.on);
     }
     g_assert_cmpstr(slub_lock_site_name(SLUB_LOCK_COUNT, SLAB_KERNEL(6, 9)), ==, "count_partial");
     g_assert_cmpstr(slub_lock_site_name(SLUB_LOCK_COUNT, SLAB_KERNEL(6, 10)), ==, "count_partial_free_approx");
 }
 
 /* ---- whole runs */
-
-static SimRecord *
-run_world(const char *workload, const char *settings)
-{
-    g_autoptr(SimPlan) plan = test_world_plan(workload, settings);
-    SimRunInput input = {.config = sim_plan_config(plan, 0), .seed = 1, .start = "cold"};
-    SimRecord *record = sim_record_new();
-    GError *error = NULL;
-
-    world_run(&input, record, &error);
-    g_assert_no_error(error);
-    return record;
-}
-
-static double
-metric(const SimRecord *record, const char *name)
-{
-    double value;
-
-    g_assert_true(sim_record_find_metric(record, name, &value));
-    return value;
-}
 
 #define MACHINE "machine.sockets=2;machine.cores_per_l3=4;machine.tick=1 ms;run.warmup=1 ms;run.duration=5 ms;"
 
@@ -388,13 +346,13 @@ test_neutral(void)
 
     for (guint i = 0; i < G_N_ELEMENTS(runs); i++) {
         g_autofree char *on = g_strconcat(runs[i][1], ";run.latency=true", NULL);
-        g_autoptr(SimRecord) without = run_world(runs[i][0], runs[i][1]);
-        g_autoptr(SimRecord) with = run_world(runs[i][0], on);
+        g_autoptr(SimRecord) without = test_world_record(runs[i][0], runs[i][1]);
+        g_autoptr(SimRecord) with = test_world_record(runs[i][0], on);
 
         g_assert_cmpuint(sim_record_fingerprint(with), ==, sim_record_fingerprint(without));
         g_assert_cmpuint(sim_record_n_metrics(with), >=, sim_record_n_metrics(without) + 12);
         for (guint m = 0; m < sim_record_n_metrics(without); m++) {
-            double a = sim_record_metric(without, m), b = metric(with, sim_record_metric_name(without, m));
+            double a = sim_record_metric(without, m), b = test_record_metric(with, sim_record_metric_name(without, m));
 
             g_assert_true(a == b || (isnan(a) && isnan(b)));
         }
@@ -407,9 +365,9 @@ static double
 flushed(const char *settings, const char *name)
 {
     g_autofree char *all = g_strconcat(FLUSHED, settings, NULL);
-    g_autoptr(SimRecord) record = run_world("latency", all);
+    g_autoptr(SimRecord) record = test_world_record("latency", all);
 
-    return metric(record, name);
+    return test_record_metric(record, name);
 }
 
 /* A flush takes an interrupt to 5.14 and a trip to the kworker since, and its way there. */
@@ -459,7 +417,7 @@ test_accounting_steps(void)
 
     for (guint i = 0; i < G_N_ELEMENTS(modes); i++) {
         g_autofree char *settings = g_strconcat("workload.objects=20000;run.duration=5 ms;memcg.mode=", modes[i], NULL);
-        g_autoptr(SimRecord) record = run_world("kmalloc_accounted", settings);
+        g_autoptr(SimRecord) record = test_world_record("kmalloc_accounted", settings);
         double sum = 0;
 
         for (guint t = 0; t < sim_record_n_tables(record); t++) {
@@ -469,7 +427,7 @@ test_accounting_steps(void)
                  row++)
                 sum += g_ascii_strtod(sim_table_cell(table, row, 1), NULL);
         }
-        g_assert_cmpfloat_with_epsilon(sum, metric(record, "alloc_mean_ns"), 1e-6);
+        g_assert_cmpfloat_with_epsilon(sum, test_record_metric(record, "alloc_mean_ns"), 1e-6);
     }
 }
 
@@ -494,10 +452,10 @@ test_placement(void)
                         "workload.placed_objects=2000;cache placed.flags=ACCOUNT|HWCACHE_ALIGN;"
                         "cache placed.",
                         cases[i].settings, NULL);
-        g_autoptr(SimRecord) record = run_world("placement\n[cache placed]", settings);
+        g_autoptr(SimRecord) record = test_world_record("placement\n[cache placed]", settings);
 
-        g_assert_cmpfloat(metric(record, "ext_place"), ==, cases[i].place);
-        g_assert_cmpfloat(metric(record, "ext_array_bytes_per_object"), ==, cases[i].bytes_per_object);
+        g_assert_cmpfloat(test_record_metric(record, "ext_place"), ==, cases[i].place);
+        g_assert_cmpfloat(test_record_metric(record, "ext_array_bytes_per_object"), ==, cases[i].bytes_per_object);
     }
 }
 
@@ -506,12 +464,13 @@ static void
 test_sheaf_arrays(void)
 {
     g_autoptr(SimRecord) record =
-        run_world("mmap1", MACHINE "workload.processes=8;kernel.version=7.0;slub.sheaf_capacity=28");
-    double arrays = metric(record, "sheaf_array_bytes");
+        test_world_record("mmap1", MACHINE "workload.processes=8;kernel.version=7.0;slub.sheaf_capacity=28");
+    double arrays = test_record_metric(record, "sheaf_array_bytes");
 
     g_assert_cmpfloat(fmod(arrays, 256), ==, 0);
     g_assert_cmpfloat(arrays, >=, 2 * 16 * 256);
-    g_assert_cmpfloat(metric(record, "slab_and_sheaf_bytes"), ==, metric(record, "slab_memory_bytes") + arrays);
+    g_assert_cmpfloat(test_record_metric(record, "slab_and_sheaf_bytes"), ==,
+                      test_record_metric(record, "slab_memory_bytes") + arrays);
 }
 
 int

@@ -7,27 +7,11 @@
  * conservation of every byte charged. */
 
 static double
-record_metric(TestWorld *test, const char *name)
-{
-    g_autoptr(SimRecord) record = sim_record_new();
-    double value;
-
-    test->workload->report(&test->world, test->state, record);
-    g_assert_true(sim_record_find_metric(record, name, &value));
-    return value;
-}
-
-static double
 run_metric(const char *workload, const char *settings, const char *metric)
 {
-    g_autoptr(TestWorld) test = test_world_new(workload, settings, 1);
-    g_autofree char *why = NULL;
+    g_autoptr(TestWorld) test = test_world_finished(workload, settings);
 
-    test_world_start(test);
-    test_world_run(test);
-    why = test->world.memcg ? memcg_check(test->world.memcg) : NULL;
-    g_assert_cmpstr(why, ==, NULL);
-    return record_metric(test, metric);
+    return test_world_metric(test, metric);
 }
 
 #define SEED4 "machine.profile=clx96;kernel.version=6.6;workload.objects=1000000;run.duration=400 ms"
@@ -146,10 +130,8 @@ test_counters_unchanged(void)
         g_autofree char *all =
             g_strconcat("workload.batch=1000;workload.accounted=true;run.duration=10 s;workload.bench_overhead=1 ms;",
                         settings[i], NULL);
-        g_autoptr(TestWorld) test = test_world_new("microbench", all, 1);
+        g_autoptr(TestWorld) test = test_world_finished("microbench", all);
 
-        test_world_start(test);
-        test_world_run(test);
         g_assert_true((test->world.memcg != NULL) == (i == 1));
         g_assert_true((test->world.slub->on_new_slab != NULL) == (i == 1));
         for (guint s = 0; s < SLAB_N_STATS; s++)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The slab traffic of mmap1 and its like by release: slub-facts F.2, objects of each cache an operation. */
 #include "sim-gsl.h"
-#include "sim-plan.h"
-#include "world.h"
+#include "test-world.h"
 
 #include <math.h>
 #include <string.h>
@@ -86,38 +85,18 @@ counter(const SimRecord *record, const char *cache, const char *name)
 static SimRecord *
 run(const char *workload, const char *kernel, const char *settings)
 {
-    g_autofree char *text = g_strconcat("workload.type=", workload, ";kernel.version=", kernel,
-                                        ";run.warmup=20ms;run.duration=20ms", *settings ? ";" : "", settings,
-                                        strstr(settings, "workload.processes") ? NULL : ";workload.processes=2", NULL);
-    g_auto(GStrv) sets = g_strsplit(text, ";", -1);
-    g_autofree char *path = g_build_filename(g_getenv("SLUBSIM_SCENARIOS"), "mmap1-laptop2.scenario", NULL);
-    g_autoptr(GError) error = NULL;
-    g_autoptr(SimPlan) plan = NULL;
-    SimRecord *record = sim_record_new();
-    SimRunInput input = {.seed = 5, .start = "cold"};
+    g_autofree char *all = g_strconcat("machine.profile=laptop2;kernel.version=", kernel,
+                                       ";run.warmup=20ms;run.duration=20ms", *settings ? ";" : "", settings,
+                                       strstr(settings, "workload.processes") ? NULL : ";workload.processes=2", NULL);
 
-    plan = sim_plan_load(world_schema(), path, (const char *const *) sets, NULL, &error);
-    g_assert_no_error(error);
-    input.config = sim_plan_config(plan, 0);
-    g_assert_true(world_run(&input, record, &error));
-    g_assert_no_error(error);
-    return record;
-}
-
-static double
-metric(const SimRecord *record, const char *name)
-{
-    double value;
-
-    g_assert_true(sim_record_find_metric(record, name, &value));
-    return value;
+    return test_world_record(workload, all);
 }
 
 /* Of one cache, an operation. */
 static void
 rates(const SimRecord *record, const char *cache, double *ret_allocs, double *ret_frees)
 {
-    double operations = metric(record, "operations");
+    double operations = test_record_metric(record, "operations");
 
     *ret_allocs = (double) (counter(record, cache, "alloc_fastpath") + counter(record, cache, "alloc_slowpath"));
     *ret_frees = (double) (counter(record, cache, "free_fastpath") + counter(record, cache, "free_slowpath"));
@@ -135,7 +114,7 @@ test_traffic(gconstpointer data)
     g_autoptr(SimRecord) record = run("mmap1", t->kernel, leaf);
     double allocs, frees;
 
-    g_assert_cmpfloat(metric(record, "operations"), >, 5000);
+    g_assert_cmpfloat(test_record_metric(record, "operations"), >, 5000);
     rates(record, t->cache, &allocs, &frees);
     /* An iteration begun in the window ends outside of it, and the other way round. */
     g_assert_cmpfloat(allocs, >, t->min_allocs - 0.001);
@@ -186,13 +165,13 @@ test_threads(void)
     g_autoptr(SimRecord) process = run("mmap1", "6.17", "workload.processes=1;workload.compute_spread=0");
     g_autoptr(SimRecord) thread = run("mmap1", "6.17", one);
     g_autoptr(SimRecord) two = run("mmap1", "6.17", alone);
-    double rate = metric(thread, "throughput_ops_per_s");
+    double rate = test_record_metric(thread, "throughput_ops_per_s");
 
     /* The lock itself, free and owned: two acquisitions and releases an iteration of about 2,800 ns. */
-    g_assert_cmpfloat(rate, <, metric(process, "throughput_ops_per_s"));
-    g_assert_cmpfloat(rate, >, 0.98 * metric(process, "throughput_ops_per_s"));
-    g_assert_cmpfloat(metric(two, "throughput_ops_per_s"), <, rate);
-    g_assert_cmpfloat(metric(two, "throughput_ops_per_s"), >, 0.8 * rate);
+    g_assert_cmpfloat(rate, <, test_record_metric(process, "throughput_ops_per_s"));
+    g_assert_cmpfloat(rate, >, 0.98 * test_record_metric(process, "throughput_ops_per_s"));
+    g_assert_cmpfloat(test_record_metric(two, "throughput_ops_per_s"), <, rate);
+    g_assert_cmpfloat(test_record_metric(two, "throughput_ops_per_s"), >, 0.8 * rate);
 }
 
 /* CNA keeps the lock in one socket for 8,000 turns, half a window: threads of the other one come to read their counters
@@ -204,10 +183,11 @@ test_starving_threads(void)
         run("mmap1", "6.17",
             "machine.sockets=2;machine.cores_per_l3=8;machine.lock=cna;machine.cna_near_handoffs=8000;"
             "workload.tasks_are=threads;workload.processes=16");
-    double window_s = 20e-3, n_operations = metric(record, "operations");
+    double window_s = 20e-3, n_operations = test_record_metric(record, "operations");
 
     g_assert_cmpfloat(n_operations, >, 5000);
-    g_assert_cmpfloat_with_epsilon(metric(record, "throughput_ops_per_s") * window_s / n_operations, 1, 0.003);
+    g_assert_cmpfloat_with_epsilon(test_record_metric(record, "throughput_ops_per_s") * window_s / n_operations, 1,
+                                   0.003);
 }
 
 /* Without spread and slab work the parts of a round are known: 50 times (half of 2 us, and 1 us for what was touched).
@@ -218,13 +198,13 @@ test_parts(void)
     g_autoptr(SimRecord) record = run("map_batch", "6.17",
                                       "workload.processes=1;workload.compute_spread=0;"
                                       "workload.iteration_compute=2 us;workload.zap_compute=1 us");
-    double map = metric(record, "mmap_ns"), unmap = metric(record, "munmap_ns");
+    double map = test_record_metric(record, "mmap_ns"), unmap = test_record_metric(record, "munmap_ns");
 
     g_assert_cmpfloat(map, >, 1000);
     g_assert_cmpfloat(map, <, 1300);
     g_assert_cmpfloat(unmap, >, 2000);
     g_assert_cmpfloat(unmap, <, 2400);
-    g_assert_cmpfloat(fabs(metric(record, "map_and_unmap_ns") - map - unmap), <, 1e-6 * unmap);
+    g_assert_cmpfloat(fabs(test_record_metric(record, "map_and_unmap_ns") - map - unmap), <, 1e-6 * unmap);
 }
 
 int

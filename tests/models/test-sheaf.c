@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cache-fixture.h"
 #include "slub-sheaf.h"
-#include "test-machine.h"
 #include "test-world.h"
 
 /* Sheaves: answers worked out by hand from slub-facts B.3 and B.4, and what holds after workloads whose CPUs meet. The
@@ -8,15 +8,8 @@
 
 enum { CAPACITY = 4, OBJECTS = 16 };
 
-typedef struct {
-    TestMachine test;
-    Machine *machine;
-    SlubSystem *system;
-    SlubCache *cache;
-} Fixture;
-
 static void
-set_up(Fixture *f, guint kernel, const char *machine)
+set_up(CacheFixture *f, guint kernel, const char *machine)
 {
     SlabGeometry geometry = {
         .size_bytes = 256,
@@ -28,25 +21,8 @@ set_up(Fixture *f, guint kernel, const char *machine)
         .has_cpu_partial = kernel < SLAB_KERNEL(7, 0),
         .sheaf_capacity = CAPACITY,
     };
-    GError *error = NULL;
 
-    test_machine_init(&f->test, machine);
-    f->machine = test_machine_start(&f->test, 1, NULL, 0);
-    f->system = slub_system_new(f->machine, kernel, 100, &error);
-    g_assert_no_error(error);
-    f->cache = slub_cache_new(f->system, "cache", &geometry, 0, FALSE, &error);
-    g_assert_no_error(error);
-}
-
-static void
-tear_down(Fixture *f)
-{
-    g_autofree char *why = slub_cache_check(f->cache);
-
-    g_assert_cmpstr(why, ==, NULL);
-    slub_system_free(f->system);
-    test_machine_stop(f->machine);
-    test_machine_clear(&f->test);
+    cache_fixture_init(f, machine, kernel, &geometry);
 }
 
 static guint64
@@ -60,7 +36,7 @@ stat_of(const SlubCache *cache, SlabStat stat)
 static void
 alloc_six(MachCpu *cpu, void *data)
 {
-    SlubCache *cache = ((Fixture *) data)->cache;
+    SlubCache *cache = ((CacheFixture *) data)->cache;
     SlabId object[6];
 
     if (cpu->id != 0)
@@ -77,7 +53,7 @@ alloc_six(MachCpu *cpu, void *data)
 static void
 test_direct_by_hand(void)
 {
-    Fixture f;
+    CacheFixture f;
 
     set_up(&f, SLAB_KERNEL(7, 0), "[machine]\nsockets = 1\ncores_per_l3 = 1\n");
     test_machine_run_each(f.machine, alloc_six, &f);
@@ -93,14 +69,14 @@ test_direct_by_hand(void)
     g_assert_cmpuint(f.cache->node[0].list_lock.sites[SLUB_LOCK_SLAB_FREE].acquisitions, ==, 1);
     g_assert_cmpuint(stat_of(f.cache, SLAB_STAT_FREE_ADD_PARTIAL), ==, 1);
     g_assert_cmpint(slub_sheaf_cpu_objects(f.cache, 0), ==, 2 * CAPACITY);
-    tear_down(&f);
+    cache_fixture_clear(&f);
 }
 
 /* The same in 6.18: the cpu slab below serves both refills, the emptied main sheaf goes to the barn. */
 static void
 test_layered_by_hand(void)
 {
-    Fixture f;
+    CacheFixture f;
 
     set_up(&f, SLAB_KERNEL(6, 18), "[machine]\nsockets = 1\ncores_per_l3 = 1\n");
     test_machine_run_each(f.machine, alloc_six, &f);
@@ -111,12 +87,12 @@ test_layered_by_hand(void)
     g_assert_cmpuint(f.cache->sheaves->barn[0].lock.sites[SLUB_BARN_PUT_EMPTY].acquisitions, ==, 2);
     g_assert_cmpuint(f.cache->sheaves->cpu[0].free, ==, OBJECTS - 2 * CAPACITY);
     g_assert_cmpuint(f.cache->cpu[0].free, ==, 0);
-    tear_down(&f);
+    cache_fixture_clear(&f);
 }
 
 /* CPU 0 is of node 0, CPU 1 of node 1, which frees what CPU 0 has allocated. */
 typedef struct {
-    Fixture f;
+    CacheFixture f;
     SlabId object[3];
 } Handover;
 
@@ -144,7 +120,7 @@ test_remote_frees(void)
         test_machine_run_each(h.f.machine, hand_over, &h);
         g_assert_cmpuint(stat_of(h.f.cache, SLAB_STAT_FREE_SLOWPATH), ==, to_sheaf ? 0 : 3);
         g_assert_cmpint(slub_sheaf_cpu_objects(h.f.cache, 1), ==, to_sheaf ? 3 : 0);
-        tear_down(&h.f);
+        cache_fixture_clear(&h.f);
     }
 }
 

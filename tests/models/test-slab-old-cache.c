@@ -194,13 +194,9 @@ test_byte_index(void)
         g_autofree char *settings = g_strconcat("machine.sockets=1;machine.cores_per_l3=4;kernel.version=5.10;"
                                                 "run.warmup=10 ms;run.duration=50 ms;workload.stage=",
                                                 stages[i], NULL);
-        g_autoptr(TestWorld) test = test_world_new("slab_old", settings, 1);
-        g_autoptr(SimRecord) record = sim_record_new();
+        g_autoptr(TestWorld) test = test_world_finished("slab_old", settings);
 
-        test_world_start(test);
-        test_world_run(test);
-        test->workload->report(&test->world, test->state, record);
-        g_assert_true(sim_record_find_metric(record, "misses_per_message", &misses[i]));
+        misses[i] = test_world_metric(test, "misses_per_message");
         rate[i] = 0;
         for (guint cpu = 0; cpu < 4; cpu++) {
             const WorldCpu *w = &test->world.cpu[cpu];

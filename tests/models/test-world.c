@@ -136,15 +136,35 @@ test_world_finished(const char *workload_name, const char *settings)
     return test;
 }
 
+SimRecord *
+test_world_record(const char *workload_name, const char *settings)
+{
+    g_autoptr(SimPlan) plan = test_world_plan(workload_name, settings);
+    SimRunInput input = {.config = sim_plan_config(plan, 0), .seed = 1, .start = "cold"};
+    SimRecord *record = sim_record_new();
+    g_autoptr(GError) error = NULL;
+
+    world_run(&input, record, &error);
+    g_assert_no_error(error);
+    return record;
+}
+
+double
+test_record_metric(const SimRecord *record, const char *name)
+{
+    double value;
+
+    g_assert_true(sim_record_find_metric(record, name, &value));
+    return value;
+}
+
 double
 test_world_metric(TestWorld *test, const char *name)
 {
     g_autoptr(SimRecord) record = sim_record_new();
-    double value;
 
     test->workload->report(&test->world, test->state, record);
-    g_assert_true(sim_record_find_metric(record, name, &value));
-    return value;
+    return test_record_metric(record, name);
 }
 
 guint64

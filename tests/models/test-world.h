@@ -32,6 +32,12 @@ void test_world_run(TestWorld *test);
 /* All of these, with every cache and every charged page found sound afterwards. */
 TestWorld *test_world_finished(const char *workload_name, const char *settings);
 
+/* A run as the program makes it, with observer and report. */
+SimRecord *test_world_record(const char *workload_name, const char *settings);
+
+/* A metric that the record has. */
+double test_record_metric(const SimRecord *record, const char *name);
+
 /* After the run: a metric of the workload's own; the operations of all CPUs. */
 double test_world_metric(TestWorld *test, const char *name);
 guint64 test_world_operations(const TestWorld *test);
