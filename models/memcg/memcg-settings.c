@@ -28,8 +28,8 @@ const SimKeySpec memcg_keys[] = {
     {GROUP("page_batch"), .type = SIM_KEY_INT, .optional = TRUE, .min = 1, .max = 4096,
      .help = "pages charged at a time; by release 32, from 6.1 64"},
     {GROUP("protection"), .type = SIM_KEY_CHOICE, .fallback = "inside", .choices = "inside|same-line|own-line",
-     .help = "updates of min_usage and low_usage by each walk: inside costs.page_counter, or as to 6.0 two exchanges "
-             "more on the usage's line or one of their own"},
+     .help = "the top cgroups have memory.min and memory.low, v2 only: what each walk does for these is inside "
+             "costs.page_counter, or as to 6.0 two exchanges more on the usage's line or one of their own"},
     {GROUP("profiling"), .type = SIM_KEY_BOOL, .fallback = "false", .help = "memory allocation profiling, from 6.10"},
     {GROUP("placement"), .type = SIM_KEY_CHOICE, .fallback = "kernel", .choices = "kernel|array|leftover|rfc-v2",
      .help = "where obj_exts live: by release, always in arrays, RFC V2 to patch 4, RFC V2 whole"},
@@ -57,12 +57,12 @@ memcg_settings_read(const SimConfig *config, guint kernel, MemcgSettings *ret_se
 {
     MemcgMode mode = sim_config_choice(config, "memcg", "mode");
     gboolean irqs_off = kernel < SLAB_KERNEL(5, 14) || (kernel >= SLAB_KERNEL(5, 18) && kernel < SLAB_KERNEL(6, 16));
-
+    gboolean is_v1 = sim_config_choice(config, "memcg", "hierarchy") == 1;
     guint protection = sim_config_choice(config, "memcg", "protection");
 
     *ret_settings = (MemcgSettings){
         .mode = mode,
-        .is_v1 = sim_config_choice(config, "memcg", "hierarchy") == 1,
+        .is_v1 = is_v1,
         .depth = (guint) sim_config_int(config, "memcg", "depth"),
         .n_groups = (guint) sim_config_int(config, "memcg", "groups"),
         .scoped_pointer = rule(config, "scoped_pointer", kernel >= SLAB_KERNEL(6, 7)),
@@ -73,7 +73,7 @@ memcg_settings_read(const SimConfig *config, guint kernel, MemcgSettings *ret_se
         .charges_late = kernel >= SLAB_KERNEL(6, 10),
         .page_slots = number(config, "page_slots", kernel >= SLAB_KERNEL(6, 16) ? MEMCG_SLOTS_MAX : 1),
         .page_batch = number(config, "page_batch", kernel >= SLAB_KERNEL(6, 1) ? 64 : 32),
-        .protects_always = protection != 0,
+        .protects_always = protection != 0 && !is_v1,
         .usage_apart = protection == 2,
         .ext = {.memcg = mode != MEMCG_OFF,
                 .profiling = sim_config_bool(config, "memcg", "profiling") && kernel >= SLAB_KERNEL(6, 10),

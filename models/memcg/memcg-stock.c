@@ -19,8 +19,8 @@ count(Memcg *memcg, const MachCpu *cpu, MemcgStat stat)
     memcg__cpu(memcg, cpu)->stat[stat]++;
 }
 
-/* propagate_protected_usage() of the memory counter to 6.0, whose two exchanges later releases make only for a change.
- */
+/* propagate_protected_usage() to 6.0 of a cgroup with memory.min and memory.low, here the top one of each path: two
+ * exchanges, which later releases make only for a change. */
 static void
 propagate_protection(const Memcg *memcg, MachCpu *cpu, MemcgCounter *counter)
 {
@@ -38,7 +38,7 @@ walk(Memcg *memcg, MachCpu *cpu, MemcgCounter *counter, gint64 pages)
     for (; counter; counter = counter->parent) {
         mach_line_update(&counter->line, cpu, cpu->machine->costs.page_counter);
         counter->pages += pages;
-        if (memcg->settings.protects_always && counter->parent)
+        if (memcg->settings.protects_always && counter->parent && !counter->parent->parent)
             propagate_protection(memcg, cpu, counter);
     }
 }

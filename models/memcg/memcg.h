@@ -39,7 +39,7 @@ typedef struct {
     gboolean charges_late;    /* 6.10: everything in the hook behind the allocation */
     guint page_slots;         /* cgroups a page stock holds: 1, from 6.16 7; 0 = there is no stock */
     guint page_batch;         /* MEMCG_CHARGE_BATCH: 32, from 6.1 64 */
-    gboolean protects_always; /* a walk exchanges min_usage and low_usage below the root though nothing changed */
+    gboolean protects_always; /* a walk exchanges the top cgroup's min_usage and low_usage though nothing changed */
     gboolean usage_apart;     /* and these are not on the usage's own line */
     SlabExtSettings ext;
 } MemcgSettings;

@@ -10,7 +10,7 @@ per_operation(const TestWorld *test, MemcgStat stat)
 }
 
 #define SENDFILE                                                                                                       \
-    "machine.profile=xeon72;kernel.version=6.15;memcg.mode=user;run.duration=4 ms;workload.charges=9;"                 \
+    "machine.profile=xeon72;kernel.version=6.15;memcg.mode=user;workload.charges=9;"                                   \
     "workload.send_compute=2 us;"
 
 /* Each send charges nine pages to two cgroups on one CPU and gives them back on another. With a slot for both a walk is
@@ -19,12 +19,12 @@ per_operation(const TestWorld *test, MemcgStat stat)
 static void
 test_slots(void)
 {
-    g_autoptr(TestWorld) seven =
-        test_world_finished("sendfile", SENDFILE "workload.pairs=4;memcg.groups=5;memcg.page_slots=7");
-    g_autoptr(TestWorld) one =
-        test_world_finished("sendfile", SENDFILE "workload.pairs=4;memcg.groups=5;memcg.page_slots=1");
-    g_autoptr(TestWorld) together =
-        test_world_finished("sendfile", SENDFILE "workload.pairs=4;memcg.groups=1;memcg.page_slots=1");
+    g_autoptr(TestWorld) seven = test_world_finished(
+        "sendfile", SENDFILE "run.duration=4 ms;workload.pairs=4;memcg.groups=5;memcg.page_slots=7");
+    g_autoptr(TestWorld) one = test_world_finished(
+        "sendfile", SENDFILE "run.duration=4 ms;workload.pairs=4;memcg.groups=5;memcg.page_slots=1");
+    g_autoptr(TestWorld) together = test_world_finished(
+        "sendfile", SENDFILE "run.duration=4 ms;workload.pairs=4;memcg.groups=1;memcg.page_slots=1");
 
     g_assert_cmpfloat_with_epsilon(per_operation(seven, MEMCG_STAT_COUNTER_WALKS), 18.0 / 64 + 18.0 / 65, 0.03);
     g_assert_cmpfloat_with_epsilon(per_operation(one, MEMCG_STAT_COUNTER_WALKS), 2 * 18 + 18, 1);
@@ -42,8 +42,8 @@ test_protection(void)
 
     for (guint i = 0; i < G_N_ELEMENTS(places); i++) {
         g_autofree char *settings =
-            g_strconcat(SENDFILE "workload.pairs=24;workload.client_groups=1;memcg.groups=2;memcg.depth=4;"
-                                 "memcg.page_slots=1;memcg.protection=",
+            g_strconcat(SENDFILE "workload.pairs=36;workload.client_groups=1;memcg.groups=2;memcg.depth=4;"
+                                 "memcg.page_slots=1;run.duration=8 ms;memcg.protection=",
                         places[i], NULL);
         g_autoptr(TestWorld) test = test_world_finished("sendfile", settings);
 
@@ -70,6 +70,33 @@ test_faults(void)
     g_assert_cmpuint(test_world_operations(off), >, test_world_operations(region));
     g_assert_cmpuint(test_world_operations(region), >, test_world_operations(page));
     g_assert_cmpint(memcg_counter_pages(memcg_group(page->world.memcg, 0), 0), ==, 0); /* regions end unmapped */
+}
+
+static double
+fault_ns(const char *settings)
+{
+    g_autofree char *all = g_strconcat(
+        "kernel.version=5.10;memcg.mode=user;memcg.page_slots=0;run.duration=20 ms;workload.uncharge=page;"
+        "workload.region_pages=1;workload.fault_compute=1000 ns;costs.objcg_atomic=10 ns;costs.line_own=5 ns;",
+        settings, NULL);
+    g_autoptr(TestWorld) test = test_world_finished("page_faults", all);
+
+    return 20e6 / (double) test_world_operations(test);
+}
+
+/* One cgroup of the path has memory.min and memory.low, however deep it is: both walks of a fault make two exchanges
+ * more, on a line that the CPU has. Under v1 there are no such limits. */
+static void
+test_protected_level(void)
+{
+    static const char *const shapes[] = {"memcg.depth=2", "memcg.depth=5", "memcg.depth=2;memcg.hierarchy=v1",
+                                         "memcg.depth=1"};
+
+    for (guint i = 0; i < G_N_ELEMENTS(shapes); i++) {
+        g_autofree char *always = g_strconcat(shapes[i], ";memcg.protection=same-line", NULL);
+
+        g_assert_cmpfloat_with_epsilon(fault_ns(always) - fault_ns(shapes[i]), i < 2 ? 2 * 2 * (10 + 5) : 0, 1);
+    }
 }
 
 /* SEED2-01 to -17. Slabs hold at least the objects taken, at most these and a full array. */
@@ -134,6 +161,7 @@ main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/cgroups/slots", test_slots);
     g_test_add_func("/cgroups/protection", test_protection);
+    g_test_add_func("/cgroups/protected-level", test_protected_level);
     g_test_add_func("/cgroups/faults", test_faults);
     g_test_add_func("/cgroups/fill", test_fill);
     g_test_add_func("/cgroups/own-caches", test_own_caches);
