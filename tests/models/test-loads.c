@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
 
+#include "mm-loop.h"
 #include "slub-occupancy.h"
 #include "test-world.h"
 
@@ -271,6 +272,35 @@ test_partial_count(void)
     g_assert_cmpfloat(count_error("workload.count_limit=20000;workload.count_sorted=true"), ==, 0);
 }
 
+/* Threads of one process work on its one tree. */
+static void
+test_one_tree(void)
+{
+    g_autoptr(TestWorld) test = test_world_finished(
+        "mmap1", "run.duration=1 ms;machine.cores_per_l3=4;workload.processes=3;workload.tasks_are=threads");
+    const MmLoop *loop = test->state;
+
+    for (guint i = 0; i < 3; i++)
+        g_assert_cmpuint(loop->tree[i].n_nodes, ==, i == 0 ? 1 : 0);
+}
+
+/* A mixed start leaves a CPU with 512 nodes of both memory nodes in equal parts. */
+static void
+test_mixed_start(void)
+{
+    for (guint is_mixed = 0; is_mixed < 2; is_mixed++) {
+        g_autoptr(TestWorld) test =
+            test_world_new("mmap1", "run.duration=100 us;machine.sockets=2;workload.processes=1", 1);
+        const SlubCache *cache = world_cache(&test->world, "maple_node");
+
+        test->world.starts_mixed = is_mixed != 0;
+        test_world_start(test);
+        test_world_run(test);
+        g_assert_cmpint(cache->node[1].n_slabs, ==, is_mixed ? 256 / cache->geometry.objects : 0);
+        g_assert_cmpint(cache->node[0].n_slabs, >=, is_mixed ? 256 / cache->geometry.objects : 1);
+    }
+}
+
 /* One call takes the whole batch from the cpu slab: alloc_fast once, and bulk_object for each. */
 static void
 test_bulk(void)
@@ -304,6 +334,8 @@ main(int argc, char **argv)
     g_test_add_func("/loads/churn/steady", test_churn_steady);
     g_test_add_func("/loads/churn/stranded", test_churn_stranded);
     g_test_add_func("/loads/partial-count", test_partial_count);
+    g_test_add_func("/loads/mmap1/one-tree", test_one_tree);
+    g_test_add_func("/loads/mmap1/mixed-start", test_mixed_start);
     g_test_add_func("/loads/bulk", test_bulk);
     return g_test_run();
 }
