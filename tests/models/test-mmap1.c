@@ -206,6 +206,19 @@ test_threads_in_part(void)
     g_assert_cmpfloat(metric(two, "throughput_ops_per_s"), >, 1.6 * metric(thread, "throughput_ops_per_s"));
 }
 
+/* The spread moves calls, and their number but little. */
+static void
+test_spread(void)
+{
+    g_autoptr(SimRecord) even = run("mmap1", "6.17", "workload.compute_spread=0");
+    g_autoptr(SimRecord) spread = run("mmap1", "6.17", "workload.compute_spread=0.5");
+    double ratio = metric(spread, "operations") / metric(even, "operations");
+
+    g_assert_cmpuint(sim_record_fingerprint(even), !=, sim_record_fingerprint(spread));
+    g_assert_cmpfloat(ratio, >, 0.98);
+    g_assert_cmpfloat(ratio, <, 1.02);
+}
+
 /* Without spread and slab work the parts of a round are known: 50 times (half of 2 us, and 1 us for what was touched).
  */
 static void
@@ -249,6 +262,7 @@ main(int argc, char **argv)
     }
     g_test_add_func("/mmap1/threads", test_threads);
     g_test_add_func("/mmap1/threads-in-part", test_threads_in_part);
+    g_test_add_func("/mmap1/spread", test_spread);
     g_test_add_func("/map_batch/parts", test_parts);
     g_test_add_func("/map_batch/parts-of-the-window", test_parts_of_the_window);
     return g_test_run();
