@@ -243,7 +243,7 @@ sched_fair_preempts(SchedCpu *cpu, SchedTask *task, SimTime now)
     if (cpu->sched->config.policy == SCHED_CFS)
         return preempts_cfs(cpu, task);
     if (cpu->sched->config.policy == SCHED_EEVDF_NO_PARITY)
-        return sched_fair_pick(cpu, &previous) == task &&
+        return is_eligible(cpu, task) && sched_fair_pick(cpu, &previous) == task &&
                (task->key < cpu->running->key || !is_eligible(cpu, cpu->running));
     return FALSE;
 }

@@ -292,6 +292,35 @@ test_wrapping(void)
     expect_wrapped("", 6, "- \n");
 }
 
+/* Gains over the base are counted apart, and stand beside the figures: one inside its interval, one outside, one
+ * without an interval and one without a base. */
+static void
+test_gains(void)
+{
+    static const char comparison[] =
+        "id\tvariant\ttoy.cpus\tstart\tmetric\tunit\tpublished\tsimulated\thalf_width\tratio\tpublished_vs_base\t"
+        "simulated_vs_base\tvs_base_half_width\tstatus\tverdict\tnote\n"
+        "A\tfast\t2\tcold\telapsed_s\ts\t10\t11\t2\t1.1\t1.25\t1.5\t0.25\tok\t\t\n"
+        "B\tfast\t8\tcold\telapsed_s\ts\t10\t11\t2\t1.1\t1.25\t1.125\t0.0625\tok\t\t\n"
+        "C\tfast\t9\tcold\telapsed_s\ts\t10\t11\t2\t1.1\t1.25\t1.125\tnan\tok\t\t\n"
+        "D\tbase\t2\tcold\telapsed_s\ts\t10\t11\t0.5\t1.1\t\t\t\tok\t\t\n";
+    g_autofree char *page = NULL;
+
+    toy_write("p.tsv", "id\tvariant\taxis_value\tmetric\tvalue\tunit\tnote\nA\tfast\t2\telapsed_s\t10\ts\t\n");
+    toy_write("g.scenario", "[scenario]\npublished = p.tsv\n[run]\nduration = 1 ms\nreplications = 2\n"
+                            "[sweep]\ntoy.cpus = 2; 8\n[variant base]\n[variant fast]\ntoy.cost = 5\n");
+    cli_expect("run -q --no-charts --out gains g.scenario", 0, NULL, "");
+    toy_write("gains/comparison.tsv", comparison);
+    cli_expect("report gains -o gains.html", 0, "gains.html\n", "");
+    page = read_file("gains.html");
+    g_assert_nonnull(strstr(page,
+                            "1 lie outside the simulated interval, 0 have none, 0 were not simulated. Of 2 ratios to "
+                            "the base, which the answer is about, 1 lie outside."));
+    g_assert_nonnull(strstr(page, ">1.250 published, 1.50 ± 0.25 simulated<"));
+    g_assert_nonnull(strstr(page, "\"0.25\">1.250 published"));
+    g_assert_nonnull(strstr(page, "\"-0.125\">1.250 published"));
+}
+
 /* The charts of a study alone: all kinds, under the scenario's title, with each point's own warm-up. */
 static void
 test_plot_study(void)
@@ -325,5 +354,6 @@ main(int argc, char **argv)
     toy_add_test("/report/inline-svg", test_inline_svg);
     toy_add_test("/report/wrapping", test_wrapping);
     toy_add_test("/report/plot-study", test_plot_study);
+    toy_add_test("/report/gains", test_gains);
     return g_test_run();
 }

@@ -111,6 +111,73 @@ test_hidden_flags(Fixture *fixture, gconstpointer data)
     g_assert_cmpuint(geometry_of(sim_plan_config(plan, 0), "vm_area_struct").flags, ==, 0);
 }
 
+/* All that the file says of a cache is in force, and what it does not say is not there, whatever the release is known
+ * to have. */
+static void
+test_facts(Fixture *fixture, gconstpointer data)
+{
+    static const char all[] = "[maple_node]\nobject_size=248\nalign=16\nusersize=24\nfreeptr_offset=8\n"
+                              "sheaf_capacity=12\nctor=true\nflags=RECLAIM_ACCOUNT\ncpu_partial=50\n"
+                              "cpu_partial_slabs=9\n[vm_area_struct]\nobject_size=160\n";
+    g_autoptr(SimPlan) plan = NULL;
+    const SimConfig *config;
+
+    g_assert_true(g_file_set_contents(fixture->file, all, -1, NULL));
+    plan = load_ok(fixture, "6.18\n[caches]\nfile = x.caches\n", NULL);
+    config = sim_plan_config(plan, 0);
+    g_assert_cmpint(sim_config_size(config, "cache maple_node", "object_size"), ==, 248);
+    g_assert_cmpint(sim_config_size(config, "cache maple_node", "align"), ==, 16);
+    g_assert_cmpint(sim_config_size(config, "cache maple_node", "usersize"), ==, 24);
+    g_assert_cmpint(sim_config_int(config, "cache maple_node", "freeptr_offset"), ==, 8);
+    g_assert_cmpint(sim_config_int(config, "cache maple_node", "args_sheaf_capacity"), ==, 12);
+    g_assert_true(sim_config_bool(config, "cache maple_node", "ctor"));
+    g_assert_cmpint(sim_config_int(config, "cache maple_node", "cpu_partial_slabs"), ==, 9);
+    g_assert_cmpuint(geometry_of(config, "maple_node").size_bytes, ==, 256); /* 248, its pointer inside */
+    /* 6.18 is known to have 32 objects a sheaf, a free pointer at 0 and an alignment of 64. */
+    g_assert_cmpint(sim_config_int(config, "cache vm_area_struct", "args_sheaf_capacity"), ==, 0);
+    g_assert_cmpint(sim_config_int(config, "cache vm_area_struct", "freeptr_offset"), ==, -1);
+    g_assert_cmpint(sim_config_size(config, "cache vm_area_struct", "align"), ==, 0);
+    g_assert_cmpuint(geometry_of(config, "vm_area_struct").sheaf_capacity, ==, 0);
+}
+
+/* A cache's own name goes before the list of those merged into another. */
+static void
+test_own_name(Fixture *fixture, gconstpointer data)
+{
+    static const char both[] = "[:0000512]\nobject_size=512\nnames=maple_node\n[maple_node]\nobject_size=256\n"
+                               "[vm_area_struct]\nobject_size=160\n";
+    g_autoptr(SimPlan) plan = NULL;
+
+    g_assert_true(g_file_set_contents(fixture->file, both, -1, NULL));
+    plan = load_ok(fixture, "6.1\n[caches]\nfile = x.caches\n", NULL);
+    g_assert_cmpuint(geometry_of(sim_plan_config(plan, 0), "maple_node").size_bytes, ==, 256);
+}
+
+/* Flags that a listing shows are its own word: one that it does not show of dentry is not there. */
+static void
+test_shown_flags(Fixture *fixture, gconstpointer data)
+{
+    g_autoptr(SimPlan) plan = load_ok(fixture, "6.1\n[caches]\nfile = x.caches\n", "workload.type=partial_count");
+
+    g_assert_cmpuint(geometry_of(sim_plan_config(plan, 0), "dentry").flags, ==, SLAB_ACCOUNT);
+}
+
+/* A bare name is looked for in caches/ beside the scenario. */
+static void
+test_bare_name(Fixture *fixture, gconstpointer data)
+{
+    g_autofree char *folder = g_build_filename(fixture->folder, "caches", NULL);
+    g_autofree char *path = g_build_filename(folder, "mine.caches", NULL);
+    g_autoptr(SimPlan) plan = NULL;
+
+    g_assert_cmpint(g_mkdir(folder, 0700), ==, 0);
+    g_assert_true(g_file_set_contents(path, caches, -1, NULL));
+    plan = load_ok(fixture, "6.1\n[caches]\nfile = mine\n", NULL);
+    g_assert_cmpuint(geometry_of(sim_plan_config(plan, 0), "vm_area_struct").size_bytes, ==, 160);
+    g_unlink(path);
+    g_rmdir(folder);
+}
+
 /* The file lies below the scenario, below its variants, and below --set, which need no group of their own for it. */
 static void
 test_precedence(Fixture *fixture, gconstpointer data)
@@ -171,6 +238,7 @@ static const struct {
     {"6.1\n[caches]\nfile = x.caches\n", NULL,
      "[maple_node]\nobject_size=1000000000\n[vm_area_struct]\nobject_size=8\n", SIM_ERROR_RANGE,
      "x.caches [maple_node]: [cache maple_node] object_size", "out of range"},
+    {"6.1\n", "cache dentry.order=1", NULL, SIM_ERROR_UNKNOWN_KEY, "--set", "there is no group [cache dentry]"},
     {"6.1\n[caches]\nfile = x.caches\n", "cache dentry.order=1", NULL, SIM_ERROR_UNKNOWN_KEY, "--set",
      "there is no group [cache dentry]"},
 };
@@ -208,6 +276,10 @@ main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add("/caches-file/names", Fixture, NULL, set_up, test_names, tear_down);
     g_test_add("/caches-file/hidden-flags", Fixture, NULL, set_up, test_hidden_flags, tear_down);
+    g_test_add("/caches-file/facts", Fixture, NULL, set_up, test_facts, tear_down);
+    g_test_add("/caches-file/own-name", Fixture, NULL, set_up, test_own_name, tear_down);
+    g_test_add("/caches-file/shown-flags", Fixture, NULL, set_up, test_shown_flags, tear_down);
+    g_test_add("/caches-file/bare-name", Fixture, NULL, set_up, test_bare_name, tear_down);
     g_test_add("/caches-file/precedence", Fixture, NULL, set_up, test_precedence, tear_down);
     g_test_add("/caches-file/resolved-text", Fixture, NULL, set_up, test_resolved_text, tear_down);
     g_test_add("/caches-file/refusals", Fixture, NULL, set_up, test_refusals, tear_down);

@@ -52,6 +52,71 @@ test_protection(void)
     }
 }
 
+/* The root's counter protects nothing, and a group whose only counter that is pays for no exchange. */
+static void
+test_protection_of_the_root(void)
+{
+    g_autoptr(TestWorld) always =
+        test_world_finished("sendfile", SENDFILE "workload.pairs=4;memcg.groups=5;memcg.depth=1;"
+                                                 "memcg.protection=same-line");
+    g_autoptr(TestWorld) inside =
+        test_world_finished("sendfile", SENDFILE "workload.pairs=4;memcg.groups=5;memcg.depth=1");
+
+    g_assert_cmpuint(test_world_operations(always), ==, test_world_operations(inside));
+}
+
+/* Each client in its cgroup and the servers in the next: all of them were charged. */
+static void
+test_groups(void)
+{
+    g_autoptr(TestWorld) own = test_world_finished("sendfile", SENDFILE "workload.pairs=4;memcg.groups=5");
+    g_autoptr(TestWorld) two =
+        test_world_finished("sendfile", SENDFILE "workload.pairs=4;workload.client_groups=2;memcg.groups=5");
+
+    for (guint i = 0; i < 5; i++) {
+        g_assert_cmpint(memcg_counter_pages(memcg_group(own->world.memcg, i), 0), >, 0);
+        g_assert_cmpint(memcg_counter_pages(memcg_group(two->world.memcg, i), 0) > 0, ==, i < 3);
+    }
+}
+
+static guint64
+sends(const char *settings)
+{
+    g_autofree char *all = g_strconcat("machine.profile=xeon72;kernel.version=6.15;run.duration=4 ms;"
+                                       "workload.pairs=4;workload.send_compute=2 us;",
+                                       settings, NULL);
+    g_autoptr(TestWorld) test = test_world_finished("sendfile", all);
+
+    return test_world_operations(test);
+}
+
+/* With a window of one send a client waits until its server has taken that; updates of a shared line take their time.
+ */
+static void
+test_sends(void)
+{
+    guint64 free_running = sends("workload.window=16");
+
+    g_assert_cmpuint(free_running, >, 4 * 1900); /* a send every 2 us */
+    g_assert_cmpuint(free_running, <=, 4 * 2000);
+    g_assert_cmpuint(sends("workload.window=1"), <, free_running * 9 / 10);
+    g_assert_cmpuint(sends("workload.window=16;workload.shared_updates=20"), <, free_running * 8 / 10);
+}
+
+/* 10 KiB of 8 bits, a thousand times a second. */
+static void
+test_mbit(void)
+{
+    g_autoptr(TestWorld) test = test_world_finished("sendfile", SENDFILE "workload.pairs=1;memcg.groups=2");
+    g_autoptr(SimRecord) record = sim_record_new();
+    double mbit;
+
+    sim_record_add_metric(record, "throughput_ops_per_s", 1000);
+    test->workload->report(&test->world, test->state, record);
+    g_assert_true(sim_record_find_metric(record, "throughput_mbit_per_s", &mbit));
+    g_assert_cmpfloat_with_epsilon(mbit, 81.92, 1e-9);
+}
+
 #define FAULTS                                                                                                         \
     "machine.profile=x86-8-2009;kernel.version=5.10;memcg.depth=1;memcg.page_slots=0;run.duration=20 ms;"              \
     "workload.fault_tasks=8;workload.region_pages=64;"
@@ -162,6 +227,10 @@ main(int argc, char **argv)
     g_test_add_func("/cgroups/slots", test_slots);
     g_test_add_func("/cgroups/protection", test_protection);
     g_test_add_func("/cgroups/protected-level", test_protected_level);
+    g_test_add_func("/cgroups/protection-of-the-root", test_protection_of_the_root);
+    g_test_add_func("/cgroups/groups", test_groups);
+    g_test_add_func("/cgroups/sends", test_sends);
+    g_test_add_func("/cgroups/mbit", test_mbit);
     g_test_add_func("/cgroups/faults", test_faults);
     g_test_add_func("/cgroups/fill", test_fill);
     g_test_add_func("/cgroups/own-caches", test_own_caches);

@@ -192,6 +192,8 @@ test_refusals(void)
         {VERSION "dentry  40 63 192\n", "text:2: "},
         {VERSION "dentry  40 63 192 21 3" TAIL "\n", "text:2: object size or objects 0, or pages no power of two"},
         {VERSION, "no row could be read"},
+        /* a number too many is no part of a name with blanks */
+        {VERSION "dentry  40 63 192 21 1 7" TAIL "\n", "text:2: "},
         /* five numbers, the last two below 100: nobody's activity */
         {"dentry 192 40 63 1 21\ninode 600 40 63 1 21\n", "no line looks like"},
         {"SUMMARY (page allocator)\n========\nTotal allocation requests : 4,015 [ 15,704 KB ]\n",

@@ -1,76 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <math.h>
+#include <string.h>
 
 #include "cache-fixture.h"
 #include "slub-inspect.h"
 #include "slub-latency.h"
-#include "test-world.h"
 
-/* Latencies by path, readers of slabinfo, and flushes from another CPU. */
-
-static int
-compare_values(gconstpointer a, gconstpointer b)
-{
-    gint64 x = *(const gint64 *) a, y = *(const gint64 *) b;
-
-    return (x > y) - (x < y);
-}
-
-static double
-percentile(const SimHist *hist, const char *name)
-{
-    g_autoptr(SimRecord) record = sim_record_new();
-
-    world_report_percentiles(record, "x", hist);
-    return test_record_metric(record, name);
-}
-
-/* Against the sorted list: never below the value of that rank, above it by less than 1/32. */
-static void
-test_percentiles(void)
-{
-    enum { N = 20000 };
-    static const struct {
-        const char *name;
-        guint rank;
-    } cases[] = {{"x_p50_ns", 10000},   {"x_p90_ns", 18000},    {"x_p99_ns", 19800},
-                 {"x_p99_9_ns", 19980}, {"x_p99_99_ns", 19998}, {"x_max_ns", 20000}};
-    g_autofree SimHist *hist = g_new(SimHist, 1);
-    g_autofree gint64 *value = g_new(gint64, N);
-    SimRng rng;
-
-    sim_rng_init(&rng, 1, 0, "test", "values");
-    sim_hist_init(hist);
-    for (guint i = 0; i < N; i++) {
-        value[i] = (gint64) (1000 * sim_rng_exponential(&rng, 500));
-        sim_hist_record(hist, value[i]);
-    }
-    qsort(value, N, sizeof *value, compare_values);
-    for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
-        double true_ns = (double) value[cases[i].rank - 1] / 1e3, got = percentile(hist, cases[i].name);
-
-        g_assert_cmpfloat(got, >=, true_ns);
-        g_assert_cmpfloat(got, <, true_ns * (1 + 1.0 / 32));
-    }
-}
-
-/* 99 values have no 99th percentile that differs from the maximum, 100 have one. */
-static void
-test_too_few_values(void)
-{
-    g_autofree SimHist *hist = g_new(SimHist, 1);
-
-    sim_hist_init(hist);
-    g_assert_true(isnan(percentile(hist, "x_max_ns")));
-    sim_hist_record_n(hist, 10000, 98);
-    sim_hist_record(hist, 63000);
-    g_assert_true(isnan(percentile(hist, "x_p99_ns")));
-    g_assert_cmpfloat(percentile(hist, "x_max_ns"), ==, 63);
-    sim_hist_record(hist, 10000);
-    g_assert_cmpfloat_with_epsilon(percentile(hist, "x_p99_ns"), 10, 10.0 / 32);
-}
-
-/* ---- by hand */
+/* Latencies by path, readers of slabinfo, and whom a flush has to ask. */
 
 typedef struct {
     CacheFixture on;
@@ -84,7 +19,7 @@ typedef struct {
 enum { OBJECTS = 4 };
 
 static void
-set_up(Fixture *f, guint kernel, guint sheaf_capacity)
+set_up_sockets(Fixture *f, guint n_sockets, guint kernel, guint sheaf_capacity)
 {
     gboolean has_cpu_partial = kernel < SLAB_KERNEL(7, 0);
     SlabGeometry geometry = {
@@ -97,12 +32,18 @@ set_up(Fixture *f, guint kernel, guint sheaf_capacity)
         .has_cpu_partial = has_cpu_partial,
         .sheaf_capacity = sheaf_capacity,
     };
+    g_autofree char *text = g_strdup_printf("[machine]\nsockets = %u\ncores_per_l3 = 2\nmemory_per_node = 64G\n"
+                                            "[costs]\nalloc_fast = 7 ns\nfree_fast = 6 ns\nalloc_slow = 35 ns\n"
+                                            "slab_cas = 8 ns\nhold_base = 25 ns\nscan_slab = 10 ns\nline_own = 4 ns\n",
+                                            n_sockets);
 
-    cache_fixture_init(&f->on,
-                       "[machine]\nsockets = 1\ncores_per_l3 = 2\nmemory_per_node = 64G\n"
-                       "[costs]\nalloc_fast = 7 ns\nfree_fast = 6 ns\nalloc_slow = 35 ns\nslab_cas = 8 ns\n"
-                       "hold_base = 25 ns\nscan_slab = 10 ns\nline_own = 4 ns\n",
-                       kernel, &geometry);
+    cache_fixture_init(&f->on, text, kernel, &geometry);
+}
+
+static void
+set_up(Fixture *f, guint kernel, guint sheaf_capacity)
+{
+    set_up_sockets(f, 1, kernel, sheaf_capacity);
 }
 
 static void
@@ -276,6 +217,168 @@ test_nothing_is_lost(void)
         }
 }
 
+/* ---- paths */
+
+static void
+assert_counts(const Fixture *f, guint cpu_class, const guint *counts)
+{
+    for (guint p = 0; p < SLUB_N_PATHS; p++) {
+        g_autofree SimHist *hist = g_new(SimHist, 1);
+
+        sim_hist_init(hist);
+        slub_latency_merge(f->on.cache, cpu_class, p, hist);
+        g_test_message("class %u, %s: %u", cpu_class, slub_path_name(p), (guint) sim_hist_count(hist));
+        g_assert_cmpuint(sim_hist_count(hist), ==, counts[p]);
+    }
+}
+
+/* Every way by cpu partial lists once at least. In slabs of 4 with room for 3 on the list, object i is of slab i / 4.
+ */
+static void
+go_all_ways(MachCpu *cpu, void *data)
+{
+    Fixture *f = data;
+    SlabId object[8 * OBJECTS];
+
+    if (cpu->id != 0)
+        return;
+    slub_latency_start(f->on.cache, 0, 0);
+    for (guint i = 0; i < 8 * OBJECTS; i++) /* 8 new slabs, 24 fast */
+        object[i] = slub_alloc(f->on.cache, cpu);
+    slub_free(f->on.cache, cpu, object[0]); /* list */
+    slub_free(f->on.cache, cpu, object[1]); /* on it already */
+    for (guint slab = 1; slab < 7; slab++)  /* 4 to the list; the third and the sixth drain it */
+        slub_free(f->on.cache, cpu, object[slab * OBJECTS]);
+    g_assert_cmpuint(f->on.cache->node[0].partial.count, ==, 6);
+    for (guint i = 1; i < OBJECTS; i++) /* slab 2, on the node's list: 2 frees, and one that discards it */
+        slub_free(f->on.cache, cpu, object[2 * OBJECTS + i]);
+    g_assert_cmpuint(f->on.cache->node[0].partial.count, ==, 5);
+    slub_free(f->on.cache, cpu, object[7 * OBJECTS]); /* the cpu slab: fast */
+    slub_alloc(f->on.cache, cpu);                     /* fast */
+    slub_alloc(f->on.cache, cpu);                     /* the one of slab 6, on the CPU's list */
+    slub_alloc(f->on.cache, cpu);                     /* the node's */
+    slub_latency_stop(f->on.cache, 0);
+}
+
+static void
+test_paths(void)
+{
+    static const guint frozen[SLUB_N_PATHS] = {
+        [SLUB_PATH_ALLOC_NEW_SLAB] = 8, [SLUB_PATH_ALLOC_FAST] = 25,      [SLUB_PATH_ALLOC_CPU_PARTIAL] = 1,
+        [SLUB_PATH_ALLOC_PARTIAL] = 1,  [SLUB_PATH_FREE_CPU_PARTIAL] = 5, [SLUB_PATH_FREE_FROZEN] = 1,
+        [SLUB_PATH_FREE_DRAIN] = 2,     [SLUB_PATH_FREE_SLAB] = 2,        [SLUB_PATH_FREE_DISCARD] = 1,
+        [SLUB_PATH_FREE_FAST] = 1};
+    guint delayed[SLUB_N_PATHS];
+    static const guint kernels[] = {SLAB_KERNEL(6, 5), SLAB_KERNEL(6, 12)};
+
+    /* Nothing is frozen on a CPU's list from 6.8 on. */
+    memcpy(delayed, frozen, sizeof delayed);
+    delayed[SLUB_PATH_FREE_SLAB] += delayed[SLUB_PATH_FREE_FROZEN];
+    delayed[SLUB_PATH_FREE_FROZEN] = 0;
+    for (guint i = 0; i < G_N_ELEMENTS(kernels); i++) {
+        Fixture f;
+
+        set_up(&f, kernels[i], 0);
+        slub_latency_enable(f.on.cache);
+        test_machine_run_each(f.on.machine, go_all_ways, &f);
+        assert_counts(&f, 0, kernels[i] < SLAB_KERNEL(6, 8) ? frozen : delayed);
+        cache_fixture_clear(&f.on);
+    }
+}
+
+/* Sheaves of 8 over slabs of 4: two new slabs fill the first, whose other seven objects are hits. What then comes back
+ * fills main and spare, one of which goes to the barn, whence it comes again. */
+static void
+go_by_sheaves(MachCpu *cpu, void *data)
+{
+    Fixture *f = data;
+    SlabId object[24];
+
+    if (cpu->id != 0)
+        return;
+    slub_latency_start(f->on.cache, 0, 0);
+    for (guint i = 0; i < 24; i++)
+        object[i] = slub_alloc(f->on.cache, cpu);
+    for (guint i = 0; i < 24; i++)
+        slub_free(f->on.cache, cpu, object[i]);
+    for (guint i = 0; i < 24; i++)
+        slub_alloc(f->on.cache, cpu);
+    slub_latency_stop(f->on.cache, 0);
+}
+
+static void
+test_sheaf_paths(void)
+{
+    static const guint kernels[] = {SLAB_KERNEL(6, 18), SLAB_KERNEL(7, 0)};
+    static const guint counts[SLUB_N_PATHS] = {[SLUB_PATH_ALLOC_NEW_SLAB] = 3,
+                                               [SLUB_PATH_ALLOC_SHEAF] = 44,
+                                               [SLUB_PATH_ALLOC_BARN] = 1,
+                                               [SLUB_PATH_FREE_SHEAF] = 23,
+                                               [SLUB_PATH_FREE_BARN] = 1};
+
+    for (guint i = 0; i < G_N_ELEMENTS(kernels); i++) {
+        Fixture f;
+
+        set_up(&f, kernels[i], 8);
+        slub_latency_enable(f.on.cache);
+        test_machine_run_each(f.on.machine, go_by_sheaves, &f);
+        assert_counts(&f, 0, counts);
+        cache_fixture_clear(&f.on);
+    }
+}
+
+/* What comes before the start and after the stop does not count, whatever its way, and each CPU counts in its class. */
+static void
+call_around_the_window(MachCpu *cpu, void *data)
+{
+    Fixture *f = data;
+    SlabId object[3][2 * OBJECTS + 1];
+
+    for (guint part = 0; part < 3; part++) {
+        if (part == 1)
+            slub_latency_start(f->on.cache, cpu->id, cpu->id);
+        slub_alloc_bulk(f->on.cache, cpu, OBJECTS + 1, object[part]);
+        for (guint i = OBJECTS + 1; i < 2 * OBJECTS + 1; i++)
+            object[part][i] = slub_alloc(f->on.cache, cpu);
+        for (guint i = 0; i < OBJECTS + 1; i++)
+            slub_free(f->on.cache, cpu, object[part][i]);
+        slub_free_bulk(f->on.cache, cpu, OBJECTS, object[part] + OBJECTS + 1);
+        if (part == 1)
+            slub_latency_stop(f->on.cache, cpu->id);
+    }
+}
+
+static void
+test_window(void)
+{
+    static const guint kernels[] = {SLAB_KERNEL(6, 5), SLAB_KERNEL(6, 12), SLAB_KERNEL(6, 18), SLAB_KERNEL(7, 0)};
+
+    for (guint i = 0; i < G_N_ELEMENTS(kernels); i++)
+        for (guint capacity = 0; capacity <= (kernels[i] >= SLAB_KERNEL(6, 18) ? 8u : 0u); capacity += 8) {
+            Fixture f;
+
+            set_up(&f, kernels[i], capacity);
+            slub_latency_enable(f.on.cache);
+            test_machine_run_each(f.on.machine, call_around_the_window, &f);
+            for (guint c = 0; c < 2; c++) {
+                guint64 n[SLUB_N_LATENCY_OPERATIONS] = {0};
+
+                for (guint p = 0; p < SLUB_N_PATHS; p++) {
+                    g_autofree SimHist *hist = g_new(SimHist, 1);
+
+                    sim_hist_init(hist);
+                    slub_latency_merge(f.on.cache, c, p, hist);
+                    n[slub_path_operation(p)] += sim_hist_count(hist);
+                }
+                g_assert_cmpuint(n[SLUB_LATENCY_ALLOC], ==, OBJECTS);
+                g_assert_cmpuint(n[SLUB_LATENCY_FREE], ==, OBJECTS + 1);
+                g_assert_cmpuint(n[SLUB_LATENCY_BULK_ALLOC], ==, 1);
+                g_assert_cmpuint(n[SLUB_LATENCY_BULK_FREE], ==, 1);
+            }
+            cache_fixture_clear(&f.on);
+        }
+}
+
 /* ---- slabinfo */
 
 /* `n_slabs` partial slabs with one object each that this CPU touched last, and then one reading. */
@@ -328,166 +431,111 @@ test_slabinfo_hold(void)
     g_assert_cmpstr(slub_lock_site_name(SLUB_LOCK_COUNT, SLAB_KERNEL(6, 10)), ==, "count_partial_free_approx");
 }
 
-/* ---- whole runs */
-
-#define MACHINE "machine.sockets=2;machine.cores_per_l3=4;machine.tick=1 ms;run.warmup=1 ms;run.duration=5 ms;"
-
-/* Recording changes no metric and not the sequence of events. */
+/* Half of the slabs have three objects free, the others one, and they lie apart on the list: both ends together show
+ * the mean, one alone would not. */
 static void
-test_neutral(void)
+make_uneven_and_count(MachCpu *cpu, void *data)
 {
-    static const char *const runs[][2] = {
-        {"mmap1", MACHINE "workload.processes=8;kernel.version=6.5"},
-        {"mmap1", MACHINE "workload.processes=8;kernel.version=7.0"},
-        {"hackbench", MACHINE "workload.groups=2;workload.fds=3;kernel.version=6.12"},
-        {"hackbench", MACHINE "workload.groups=2;workload.fds=3;kernel.version=6.18;memcg.mode=user"},
-        {"latency", MACHINE "workload.flush_period=1 ms;workload.slabinfo_period=1 ms;kernel.version=5.10"},
-    };
+    Fixture *f = data;
+    guint n = f->n_slabs * OBJECTS;
+    g_autofree SlabId *object = g_new(SlabId, n);
 
-    for (guint i = 0; i < G_N_ELEMENTS(runs); i++) {
-        g_autofree char *on = g_strconcat(runs[i][1], ";run.latency=true", NULL);
-        g_autoptr(SimRecord) without = test_world_record(runs[i][0], runs[i][1]);
-        g_autoptr(SimRecord) with = test_world_record(runs[i][0], on);
+    if (cpu->id != 0)
+        return;
+    for (guint i = 0; i < n; i++)
+        object[i] = slub_alloc(f->on.cache, cpu);
+    for (guint i = 0; i < n; i++)
+        if (i % OBJECTS < (i < n / 2 ? 3 : 1))
+            slub_free(f->on.cache, cpu, object[i]);
+    slub_flush_cpu(f->on.cache, cpu);
+    g_assert_cmpuint(f->on.cache->node[0].partial.count, ==, f->n_slabs);
+    f->n_counted = slub_read_slabinfo(f->on.cache, cpu);
+}
 
-        g_assert_cmpuint(sim_record_fingerprint(with), ==, sim_record_fingerprint(without));
-        g_assert_cmpuint(sim_record_n_metrics(with), >=, sim_record_n_metrics(without) + 12);
-        for (guint m = 0; m < sim_record_n_metrics(without); m++) {
-            double a = sim_record_metric(without, m), b = test_record_metric(with, sim_record_metric_name(without, m));
+static void
+test_slabinfo_both_ends(void)
+{
+    Fixture f = {.n_slabs = 12000};
 
-            g_assert_true(a == b || (isnan(a) && isnan(b)));
-        }
+    set_up(&f, SLAB_KERNEL(6, 10), 0);
+    test_machine_run_each(f.on.machine, make_uneven_and_count, &f);
+    /* The last one, flushed from the CPU, lies among those of the other kind. */
+    g_assert_cmpfloat_with_epsilon((double) f.n_counted, 12000 / 2 * 3 + 12000 / 2, 4);
+    cache_fixture_clear(&f.on);
+}
+
+/* Each CPU leaves one slab with three free objects on its node. */
+static void
+leave_one_and_count(MachCpu *cpu, void *data)
+{
+    Fixture *f = data;
+
+    slub_alloc(f->on.cache, cpu);
+    slub_flush_cpu(f->on.cache, cpu);
+    f->n_counted = slub_read_slabinfo(f->on.cache, cpu);
+}
+
+static void
+test_slabinfo_all_nodes(void)
+{
+    Fixture f = {.n_slabs = 0};
+
+    set_up_sockets(&f, 2, SLAB_KERNEL(6, 5), 0);
+    test_machine_run_each(f.on.machine, leave_one_and_count, &f);
+    /* The second CPU of a node takes the slab of the first. */
+    g_assert_cmpuint(f.n_counted, ==, 2 * (OBJECTS - 2));
+    cache_fixture_clear(&f.on);
+}
+
+/* Asked for: a cpu slab, a cpu partial list, objects in sheaves; not: a CPU that has none of these, or no longer. */
+static void
+need_flushes(MachCpu *cpu, void *data)
+{
+    Fixture *f = data;
+
+    g_assert_false(slub_needs_flush(f->on.cache, cpu->id));
+    if (cpu->id == 0) {
+        for (guint i = 0; i < OBJECTS; i++)
+            f->object = slub_alloc(f->on.cache, cpu);
+        g_assert_true(slub_needs_flush(f->on.cache, 0));
+        slub_flush_cpu(f->on.cache, cpu);
+        g_assert_false(slub_needs_flush(f->on.cache, 0));
+    } else {
+        slub_free(f->on.cache, cpu, f->object); /* to this CPU's partial list, or its sheaf */
+        g_assert_true(slub_needs_flush(f->on.cache, 1));
+        g_assert_false(slub_needs_flush(f->on.cache, 0));
+        slub_flush_cpu(f->on.cache, cpu);
+        g_assert_false(slub_needs_flush(f->on.cache, 1));
     }
 }
 
-#define FLUSHED MACHINE "workload.load_cpus=0;workload.isolated_cpus=1;workload.flush_shrinks=false;"
-
-static double
-flushed(const char *settings, const char *name)
-{
-    g_autofree char *all = g_strconcat(FLUSHED, settings, NULL);
-    g_autoptr(SimRecord) record = test_world_record("latency", all);
-
-    return test_record_metric(record, name);
-}
-
-/* A flush takes an interrupt to 5.14 and a trip to the kworker since, and its way there. */
 static void
-test_flush_costs(void)
+test_needs_flush(void)
 {
-    static const char *const kernels[] = {"5.14", "5.15", "6.12"};
+    static const guint kernels[] = {SLAB_KERNEL(5, 10), SLAB_KERNEL(6, 12), SLAB_KERNEL(7, 0)};
 
     for (guint i = 0; i < G_N_ELEMENTS(kernels); i++) {
-        g_autofree char *kernel = g_strconcat("workload.flush_period=300 us;kernel.version=", kernels[i], NULL);
-        g_autofree char *ipi = g_strconcat(kernel, ";costs.ipi_handler=1300 ns", NULL);
-        g_autofree char *work = g_strconcat(kernel, ";costs.work_switch=3000 ns", NULL);
-        g_autofree char *way = g_strconcat(kernel, ";costs.ipi_delivery=1800 ns", NULL);
-        double base = flushed(kernel, "flush_max_ns");
+        Fixture f;
 
-        g_assert_cmpfloat_with_epsilon(flushed(ipi, "flush_max_ns") - base, i == 0 ? 1000 : 0, 1e-6);
-        g_assert_cmpfloat_with_epsilon(flushed(work, "flush_max_ns") - base, i == 0 ? 0 : 1000, 1e-6);
-        g_assert_cmpfloat_with_epsilon(flushed(way, "flush_max_ns") - base, 1000, 1e-6);
+        set_up(&f, kernels[i], kernels[i] >= SLAB_KERNEL(7, 0) ? 8 : 0);
+        test_machine_run_each(f.on.machine, need_flushes, &f);
+        cache_fixture_clear(&f.on);
     }
-}
-
-/* A task that is busy when the flush comes: the interrupt of 5.14 delays it whatever its policy, the work of 5.15 only
- * an ordinary one. (The maximum is exact, other quantiles are not.) */
-static void
-test_flush_of_a_busy_task(void)
-{
-#define BUSY "workload.isolated_period=1 ms;workload.isolated_burst=9000;workload.flush_period=1 ms;kernel.version="
-#define OTHER "5.15;workload.isolated_policy=other"
-    static const char name[] = "response_max_ns";
-    double irq = flushed(BUSY "5.14;costs.ipi_handler=1300 ns", name) - flushed(BUSY "5.14", name);
-    double fifo = flushed(BUSY "5.15;costs.work_switch=6 us", name) - flushed(BUSY "5.15", name);
-    double other = flushed(BUSY OTHER ";costs.work_switch=6 us", name) - flushed(BUSY OTHER, name);
-#undef OTHER
-#undef BUSY
-
-    g_assert_cmpfloat_with_epsilon(irq, 1000, 100);
-    g_assert_cmpfloat_with_epsilon(fifo, 0, 1e-6);
-    g_assert_cmpfloat_with_epsilon(other, 4000, 100);
-}
-
-/* The steps of an accounted allocation are all of it. */
-static void
-test_accounting_steps(void)
-{
-    static const char *const modes[] = {"off", "root", "user", "user;memcg.scoped_pointer=yes",
-                                        "user;kernel.version=6.12;memcg.profiling=true"};
-
-    for (guint i = 0; i < G_N_ELEMENTS(modes); i++) {
-        g_autofree char *settings = g_strconcat("workload.objects=20000;run.duration=5 ms;memcg.mode=", modes[i], NULL);
-        g_autoptr(SimRecord) record = test_world_record("kmalloc_accounted", settings);
-        double sum = 0;
-
-        for (guint t = 0; t < sim_record_n_tables(record); t++) {
-            const SimTable *table = sim_record_table(record, t);
-
-            for (guint row = 0; g_str_equal(sim_table_name(table), "accounting") && row < sim_table_n_rows(table);
-                 row++)
-                sum += g_ascii_strtod(sim_table_cell(table, row, 1), NULL);
-        }
-        g_assert_cmpfloat_with_epsilon(sum, test_record_metric(record, "alloc_mean_ns"), 1e-6);
-    }
-}
-
-/* By hand: an array for 64 objects of 64 bytes is a kmalloc-512, 8 bytes each; 72 bytes have room for it in their own
- * padding up to 128, and 1136 bytes leave 8 * 28 bytes at the end of an order-3 slab (32768 - 28 * 1152). */
-static void
-test_placement(void)
-{
-    static const struct {
-        const char *settings;
-        double place, bytes_per_object;
-    } cases[] = {
-        {"object_size=64 B;memcg.placement=rfc-v2", SLAB_EXT_ARRAY, 8},
-        {"object_size=72 B;memcg.placement=leftover", SLAB_EXT_ARRAY, 8},
-        {"object_size=72 B;memcg.placement=rfc-v2", SLAB_EXT_PADDING, 0},
-        {"object_size=1136 B;memcg.placement=leftover", SLAB_EXT_LEFTOVER, 0},
-    };
-
-    for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
-        g_autofree char *settings =
-            g_strconcat("kernel.version=6.17;memcg.mode=user;machine.cores_per_l3=16;run.duration=20 ms;"
-                        "workload.placed_objects=2000;cache placed.flags=ACCOUNT|HWCACHE_ALIGN;"
-                        "cache placed.",
-                        cases[i].settings, NULL);
-        g_autoptr(SimRecord) record = test_world_record("placement\n[cache placed]", settings);
-
-        g_assert_cmpfloat(test_record_metric(record, "ext_place"), ==, cases[i].place);
-        g_assert_cmpfloat(test_record_metric(record, "ext_array_bytes_per_object"), ==, cases[i].bytes_per_object);
-    }
-}
-
-/* 28 pointers behind a header of 32 bytes fill a kmalloc-256; every CPU has a main sheaf of both caches. */
-static void
-test_sheaf_arrays(void)
-{
-    g_autoptr(SimRecord) record =
-        test_world_record("mmap1", MACHINE "workload.processes=8;kernel.version=7.0;slub.sheaf_capacity=28");
-    double arrays = test_record_metric(record, "sheaf_array_bytes");
-
-    g_assert_cmpfloat(fmod(arrays, 256), ==, 0);
-    g_assert_cmpfloat(arrays, >=, 2 * 16 * 256);
-    g_assert_cmpfloat(test_record_metric(record, "slab_and_sheaf_bytes"), ==,
-                      test_record_metric(record, "slab_memory_bytes") + arrays);
 }
 
 int
 main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/latency/percentiles", test_percentiles);
-    g_test_add_func("/latency/too-few-values", test_too_few_values);
     g_test_add_func("/latency/fast-path", test_fast_path);
     g_test_add_func("/latency/refill", test_refill);
     g_test_add_func("/latency/nothing-is-lost", test_nothing_is_lost);
+    g_test_add_func("/latency/paths", test_paths);
+    g_test_add_func("/latency/sheaf-paths", test_sheaf_paths);
+    g_test_add_func("/latency/window", test_window);
     g_test_add_func("/latency/slabinfo-hold", test_slabinfo_hold);
-    g_test_add_func("/latency/neutral", test_neutral);
-    g_test_add_func("/latency/flush-costs", test_flush_costs);
-    g_test_add_func("/latency/flush-of-a-busy-task", test_flush_of_a_busy_task);
-    g_test_add_func("/latency/accounting-steps", test_accounting_steps);
-    g_test_add_func("/latency/placement", test_placement);
-    g_test_add_func("/latency/sheaf-arrays", test_sheaf_arrays);
+    g_test_add_func("/latency/slabinfo-both-ends", test_slabinfo_both_ends);
+    g_test_add_func("/latency/slabinfo-all-nodes", test_slabinfo_all_nodes);
+    g_test_add_func("/latency/needs-flush", test_needs_flush);
     return g_test_run();
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
 
+#include "mm-loop.h"
 #include "slub-occupancy.h"
 #include "test-world.h"
 
@@ -69,6 +70,43 @@ test_torture_delays(void)
     g_assert_cmpfloat_with_epsilon(cycle_ns("workload.torture_threads=1;workload.torture_delays=true"), 1312, 30);
 }
 
+/* Each duration has its own distribution: with a constant think time, and no hold time whose distribution could matter,
+ * runs differ by when they start, within 10 us. */
+static void
+test_torture_distributions(void)
+{
+    for (guint64 seed = 1; seed <= 5; seed++) {
+        g_autoptr(TestWorld) test =
+            test_world_new("torture",
+                           "run.duration=10 ms;costs.lock_acquire=6 ns;costs.lock_release=2 ns;costs.line_own=4 ns;"
+                           "workload.torture_threads=1;workload.hold=0 ns;workload.hold_distribution=exponential;"
+                           "workload.think=1000 ns;workload.think_distribution=constant",
+                           seed);
+
+        test_world_start(test);
+        test_world_run(test);
+        g_assert_cmpfloat((double) test_world_operations(test), <=, 10e6 / 1012 + 1);
+        g_assert_cmpfloat((double) test_world_operations(test), >=, (10e6 - 10e3) / 1012 - 1);
+    }
+}
+
+/* A waiter leaves the core to its sibling, which holds the lock at full speed; one that thinks does not. */
+static void
+test_torture_siblings(void)
+{
+#define SIBLINGS                                                                                                       \
+    "machine.sockets=1;machine.cores_per_l3=1;machine.threads_per_core=2;machine.smt_hold_slowdown=2;"                 \
+    "machine.smt_slowdown=1;workload.torture_threads=2;run.duration=10 ms;workload.hold=1000 ns;workload.think="
+    g_autoptr(TestWorld) waiting = test_world_finished("torture", SIBLINGS "0 ns"),
+                         thinking =
+                             test_world_finished("torture", SIBLINGS "10 us;workload.think_distribution=constant");
+
+    g_assert_cmpfloat(10e6 / (double) test_world_operations(waiting), <, 1200);
+    /* Each thinks for 10 us and holds for 2 us in place of 1 us. */
+    g_assert_cmpfloat_with_epsilon(2 * 10e6 / (double) test_world_operations(thinking), 12000, 200);
+#undef SIBLINGS
+}
+
 /* Nothing waits when think time is long, and shares of the better half tell a fair lock. */
 static void
 test_torture_metrics(void)
@@ -78,8 +116,12 @@ test_torture_metrics(void)
                                        "workload.hold=1 ns;workload.think=1 ms");
     g_autoptr(TestWorld) full =
         test_world_finished("torture", "run.duration=5 ms;machine.cores_per_l3=8;workload.torture_threads=8;"
+                                       "run.warmup=5 ms;workload.hold=300 ns;workload.think=0 ns");
+    g_autoptr(TestWorld) odd =
+        test_world_finished("torture", "run.duration=5 ms;machine.cores_per_l3=8;workload.torture_threads=5;"
                                        "workload.hold=300 ns;workload.think=0 ns");
 
+    g_assert_cmpfloat_with_epsilon(test_world_metric(odd, "fairness_factor"), 0.5, 0.001);
     g_assert_cmpfloat(test_world_metric(idle, "torture_wait_share_percent"), <, 0.05);
     /* A turn comes every 8 cycles of 300 + 2 ns and a hand-off of 1.2 x 52 ns, and all but the hold is waiting. */
     g_assert_cmpfloat_with_epsilon(test_world_metric(full, "torture_wait_share_percent"), 100 * (1 - 302 / (8 * 364.4)),
@@ -153,6 +195,102 @@ test_pipeline_pace(void)
     }
 }
 
+static double
+ns_per_object(const char *settings)
+{
+    g_autofree char *all =
+        g_strconcat("run.duration=20 ms;machine.sockets=2;costs.line_same_l3=50 ns;costs.line_other_socket=100 ns;"
+                    "workload.produce=100 ns;workload.consume=2000 ns;",
+                    settings, NULL);
+    g_autoptr(TestWorld) test = test_world_finished("pipeline", all);
+
+    return 20e6 / (double) test_world_operations(test);
+}
+
+/* The slower consumer fetches each line of an object from its producer. */
+static void
+test_pipeline_lines(void)
+{
+    double none = ns_per_object("workload.pipe_lines=0");
+
+    g_assert_cmpfloat_with_epsilon(ns_per_object("workload.pipe_lines=20") - none, 20 * 50, 50);
+    g_assert_cmpfloat_with_epsilon(ns_per_object("workload.pipe_lines=20;workload.pipe_distance=other-socket") -
+                                       ns_per_object("workload.pipe_lines=0;workload.pipe_distance=other-socket"),
+                                   20 * 100, 100);
+}
+
+/* A consumer sleeps until a burst is there, which may be all that the ring holds. */
+static void
+test_pipeline_burst(void)
+{
+    g_autoptr(TestWorld) early = test_world_finished(
+        "pipeline", "run.duration=100 us;workload.produce=1 us;workload.ring_depth=512;workload.pipe_burst=512");
+    g_autoptr(TestWorld) whole = test_world_finished(
+        "pipeline", "run.duration=1 ms;workload.produce=1 us;workload.ring_depth=64;workload.pipe_burst=64");
+
+    g_assert_cmpuint(test_world_operations(early), ==, 0);
+    g_assert_cmpuint(test_world_operations(whole), >, 500);
+}
+
+/* Shares are of the time that CPUs are awake, all within the window: the consumer sleeps nearly always. */
+static void
+test_pipeline_shares(void)
+{
+    g_autoptr(TestWorld) test =
+        test_world_finished("pipeline", "run.warmup=20 ms;run.duration=20 ms;kernel.version=6.5;"
+                                        "workload.produce=2000 ns;workload.consume=100 ns");
+    const WorldCpu *consumer = &test->world.cpu[1];
+    double n = (double) (consumer->operations_at_end - consumer->operations_at_warmup);
+    double alloc_ns = test_world_metric(test, "pipe_alloc_ns"), free_ns = test_world_metric(test, "pipe_free_ns");
+    double awake_ns = 100 * alloc_ns * n / test_world_metric(test, "pipe_alloc_share_percent");
+
+    g_assert_cmpfloat(alloc_ns, >, 2);
+    g_assert_cmpfloat(alloc_ns, <, 200);
+    g_assert_cmpfloat(awake_ns, >, 1.0 * 20e6);
+    g_assert_cmpfloat(awake_ns, <, 1.3 * 20e6);
+    g_assert_cmpfloat_with_epsilon(100 * free_ns * n / test_world_metric(test, "pipe_free_share_percent"), awake_ns,
+                                   0.01 * awake_ns);
+}
+
+/* Each to all: what finds a ring full comes back, and a CPU frees more or less than it allocates, by more than a ring
+ * holds. */
+static void
+test_pipeline_dropped(void)
+{
+    g_autoptr(TestWorld) test = test_world_finished(
+        "pipeline", "run.duration=5 ms;kernel.version=5.10;workload.pipe_pairs=8;workload.pipe_distance=all;"
+                    "workload.pipe_backlog=32;workload.ring_depth=64;workload.pipe_burst=32");
+    const SlubCache *cache = world_cache(&test->world, "kmalloc-256");
+    gint64 most = 0;
+
+    g_assert_cmpint(test_world_objects(cache), <=, 8 * 64);
+    for (guint i = 0; i < 8; i++)
+        most = MAX(most, ABS(cache->cpu[i].n_objects));
+    g_assert_cmpint(most, >, 64 + 1);
+    g_assert_cmpuint(test_world_stat(cache, SLAB_STAT_ALLOC_FROM_PARTIAL), >, 20);
+    g_assert_cmpfloat(test_world_metric(test, "cpu_partial_free_per_node_take") *
+                          (double) test_world_stat(cache, SLAB_STAT_ALLOC_FROM_PARTIAL),
+                      ==, (double) test_world_stat(cache, SLAB_STAT_CPU_PARTIAL_FREE));
+}
+
+/* Objects that are received in any order leave slabs free in part, which then last for fewer allocations. */
+static void
+test_pipeline_order(void)
+{
+    guint64 n_slow[2];
+
+    for (guint i = 0; i < 2; i++) {
+        g_autofree char *settings =
+            g_strconcat("run.duration=10 ms;kernel.version=6.5;workload.ring_depth=1024;workload.pipe_backlog=512;",
+                        i ? "workload.pipe_order=random" : "workload.pipe_order=fifo", NULL);
+        g_autoptr(TestWorld) test = test_world_finished("pipeline", settings);
+
+        n_slow[i] = test_world_stat(world_cache(&test->world, "kmalloc-256"), SLAB_STAT_ALLOC_SLOWPATH);
+    }
+    g_test_message("slow allocations: %u first in first out, %u in any order", (guint) n_slow[0], (guint) n_slow[1]);
+    g_assert_cmpuint(n_slow[1], >, n_slow[0] + n_slow[0] / 4);
+}
+
 /* Each to all loses nothing either, with a backlog that nobody reads. */
 static void
 test_pipeline_all(void)
@@ -222,6 +360,47 @@ test_churn_steady(void)
     g_assert_cmpfloat(live, <, 1.10 * expected);
 }
 
+/* Nothing is allocated before the peak, nor after it. */
+static void
+test_churn_peak(void)
+{
+#define PEAK                                                                                                           \
+    "workload.churn_cpus=1;workload.churn_interval=0 ns;workload.peak_interval=1 us;workload.peak_from=1 ms;"          \
+    "workload.peak_until=2 ms;run.duration="
+    g_autoptr(TestWorld) before = test_world_finished("churn", PEAK "999 us"),
+                         after = test_world_finished("churn", PEAK "10 ms");
+#undef PEAK
+
+    g_assert_cmpuint(test_world_operations(before), ==, 0);
+    g_assert_cmpfloat_with_epsilon((double) test_world_operations(after), 1000, 5 * sqrt(1000));
+}
+
+/* The last sample is of the end, and says what the metrics do. */
+static void
+test_churn_samples(void)
+{
+    g_autoptr(TestWorld) test =
+        test_world_finished("churn", "run.duration=10 ms;machine.sockets=2;machine.cores_per_l3=4;"
+                                     "workload.occupancy_interval=1 ms;workload.long_share=0.5");
+    g_autoptr(SimRecord) record = sim_record_new();
+    const SimTable *table;
+    double metric, n_slabs = 0, n_rows = 0;
+
+    test->workload->report(&test->world, test->state, record);
+    table = sim_record_table(record, 0);
+    g_assert_cmpstr(sim_table_cell(table, 0, 0), ==, "1");
+    for (guint row = 0; row < sim_table_n_rows(table); row++)
+        if (g_str_equal(sim_table_cell(table, row, 0), "10")) {
+            n_rows++;
+            if (g_str_equal(sim_table_cell(table, row, 3), "node"))
+                n_slabs += g_ascii_strtod(sim_table_cell(table, row, 4), NULL);
+        }
+    g_assert_cmpfloat(n_rows, ==, 3 * 2 * 3); /* caches, nodes, places */
+    g_assert_true(sim_record_find_metric(record, "node_partial_slabs", &metric));
+    g_assert_cmpfloat(metric, >, 10);
+    g_assert_cmpfloat(n_slabs, ==, metric);
+}
+
 /* min_partial does not touch slabs that hold one object. */
 static void
 test_churn_stranded(void)
@@ -271,6 +450,47 @@ test_partial_count(void)
     g_assert_cmpfloat(count_error("workload.count_limit=20000;workload.count_sorted=true"), ==, 0);
 }
 
+/* Threads of one process work on its one tree. */
+static void
+test_one_tree(void)
+{
+    g_autoptr(TestWorld) test = test_world_finished(
+        "mmap1", "run.duration=1 ms;machine.cores_per_l3=4;workload.processes=3;workload.tasks_are=threads");
+    const MmLoop *loop = test->state;
+
+    for (guint i = 0; i < 3; i++)
+        g_assert_cmpuint(loop->tree[i].n_nodes, ==, i == 0 ? 1 : 0);
+}
+
+/* A mixed start leaves a CPU with 512 nodes of both memory nodes in equal parts. */
+static void
+test_mixed_start(void)
+{
+    for (guint is_mixed = 0; is_mixed < 2; is_mixed++) {
+        g_autoptr(TestWorld) test =
+            test_world_new("mmap1", "run.duration=100 us;machine.sockets=2;workload.processes=1", 1);
+        const SlubCache *cache = world_cache(&test->world, "maple_node");
+
+        test->world.starts_mixed = is_mixed != 0;
+        test_world_start(test);
+        test_world_run(test);
+        g_assert_cmpint(cache->node[1].n_slabs, ==, is_mixed ? 256 / cache->geometry.objects : 0);
+        g_assert_cmpint(cache->node[0].n_slabs, >=, is_mixed ? 256 / cache->geometry.objects : 1);
+    }
+}
+
+/* Others make one for every second dentry, and keep it. */
+static void
+test_partial_count_others(void)
+{
+    g_autoptr(TestWorld) test =
+        test_world_finished("partial_count", "run.duration=100 s;kernel.version=6.8;machine.sockets=1;"
+                                             "workload.count_folders=20000;workload.count_others=0.5");
+
+    g_assert_cmpfloat_with_epsilon(test_world_metric(test, "partial_slabs"), 20000 * 11 * 1.5 / 21, 100);
+    g_assert_cmpfloat_with_epsilon(test_world_metric(test, "free_objects"), 20000 * 11 / 2, 2 * 21);
+}
+
 /* One call takes the whole batch from the cpu slab: alloc_fast once, and bulk_object for each. */
 static void
 test_bulk(void)
@@ -296,14 +516,26 @@ main(int argc, char **argv)
     g_test_add_func("/loads/torture/disciplines", test_torture_disciplines);
     g_test_add_func("/loads/torture/delays", test_torture_delays);
     g_test_add_func("/loads/torture/metrics", test_torture_metrics);
+    g_test_add_func("/loads/torture/distributions", test_torture_distributions);
+    g_test_add_func("/loads/torture/siblings", test_torture_siblings);
     g_test_add_func("/loads/pingpong", test_pingpong);
     g_test_add_func("/loads/pipeline/counters", test_pipeline_counters);
     g_test_add_func("/loads/pipeline/pace", test_pipeline_pace);
     g_test_add_func("/loads/pipeline/all", test_pipeline_all);
+    g_test_add_func("/loads/pipeline/lines", test_pipeline_lines);
+    g_test_add_func("/loads/pipeline/burst", test_pipeline_burst);
+    g_test_add_func("/loads/pipeline/shares", test_pipeline_shares);
+    g_test_add_func("/loads/pipeline/dropped", test_pipeline_dropped);
+    g_test_add_func("/loads/pipeline/order", test_pipeline_order);
     g_test_add_func("/loads/churn/binomial", test_churn_binomial);
     g_test_add_func("/loads/churn/steady", test_churn_steady);
     g_test_add_func("/loads/churn/stranded", test_churn_stranded);
+    g_test_add_func("/loads/churn/peak", test_churn_peak);
+    g_test_add_func("/loads/churn/samples", test_churn_samples);
     g_test_add_func("/loads/partial-count", test_partial_count);
+    g_test_add_func("/loads/partial-count-others", test_partial_count_others);
+    g_test_add_func("/loads/mmap1/one-tree", test_one_tree);
+    g_test_add_func("/loads/mmap1/mixed-start", test_mixed_start);
     g_test_add_func("/loads/bulk", test_bulk);
     return g_test_run();
 }

@@ -329,6 +329,74 @@ test_slots(void)
     }
 }
 
+/* Whole pages by hand: a charge that walks, one from the stock, and one given back to it. */
+static void
+pages_body(MachCpu *cpu, void *data)
+{
+    Bed *bed = data;
+    const MachCosts *c = &bed->machine->costs;
+    MemcgGroup *group = memcg_group(bed->memcg, 0);
+    SimTime begin;
+
+    memcg_pages_charge(bed->memcg, cpu, group, 1);
+    begin = mach_now(cpu);
+    memcg_pages_charge(bed->memcg, cpu, group, 3);
+    g_assert_cmpint(mach_now(cpu) - begin, ==, c->memcg_irq_section + c->memcg_charge_pages);
+    g_assert_cmpint(memcg_counter_pages(group, 0), ==, 64);
+    begin = mach_now(cpu);
+    memcg_pages_uncharge(bed->memcg, cpu, group, 2);
+    g_assert_cmpint(mach_now(cpu) - begin, ==, c->memcg_irq_section + c->memcg_uncharge_pages);
+    g_assert_cmpuint(memcg_stat(bed->memcg, MEMCG_STAT_COUNTER_WALKS), ==, 1);
+}
+
+static void
+test_pages(void)
+{
+    MemcgSettings settings = settings_of(SLAB_KERNEL(6, 8), 1);
+    g_autofree char *why = NULL;
+    Bed bed;
+
+    bed_init(&bed, ONE_CPU, SLAB_KERNEL(6, 8), &settings, 64, SLAB_ACCOUNT);
+    test_machine_run_each(bed.machine, pages_body, &bed);
+    why = memcg_check(bed.memcg);
+    g_assert_cmpstr(why, ==, NULL);
+    bed_clear(&bed);
+}
+
+/* slub-facts E, and the batch of 2022: what changed between two releases, at both of them. */
+static void
+test_releases(void)
+{
+    static const struct {
+        guint major, minor, page_slots, page_batch;
+        gboolean scoped_pointer, gathers, irqs_off, is_folded, charges_late;
+    } rows[] = {
+        {5, 13, 1, 32, FALSE, FALSE, TRUE, FALSE, FALSE}, {5, 14, 1, 32, FALSE, TRUE, FALSE, FALSE, FALSE},
+        {5, 17, 1, 32, FALSE, TRUE, FALSE, FALSE, FALSE}, {5, 18, 1, 32, FALSE, TRUE, TRUE, FALSE, FALSE},
+        {6, 0, 1, 32, FALSE, TRUE, TRUE, FALSE, FALSE},   {6, 1, 1, 64, FALSE, TRUE, TRUE, FALSE, FALSE},
+        {6, 6, 1, 64, FALSE, TRUE, TRUE, FALSE, FALSE},   {6, 7, 1, 64, TRUE, TRUE, TRUE, FALSE, FALSE},
+        {6, 9, 1, 64, TRUE, TRUE, TRUE, FALSE, FALSE},    {6, 10, 1, 64, TRUE, TRUE, TRUE, FALSE, TRUE},
+        {6, 15, 1, 64, TRUE, TRUE, TRUE, FALSE, TRUE},    {6, 16, 7, 64, TRUE, TRUE, FALSE, FALSE, TRUE},
+        {6, 17, 7, 64, TRUE, TRUE, FALSE, FALSE, TRUE},   {6, 18, 7, 64, TRUE, TRUE, FALSE, TRUE, TRUE},
+    };
+    g_autoptr(SimPlan) plan = test_world_plan("mmap1", "memcg.mode=user");
+
+    for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+        MemcgSettings settings;
+
+        g_test_message("%u.%u", rows[i].major, rows[i].minor);
+        memcg_settings_read(sim_plan_config(plan, 0), SLAB_KERNEL(rows[i].major, rows[i].minor), &settings);
+        g_assert_cmpuint(settings.page_slots, ==, rows[i].page_slots);
+        g_assert_cmpuint(settings.page_batch, ==, rows[i].page_batch);
+        g_assert_cmpint(settings.scoped_pointer, ==, rows[i].scoped_pointer);
+        g_assert_cmpint(settings.vmstat_cached, ==, rows[i].gathers);
+        g_assert_cmpint(settings.keeps_stock, ==, rows[i].gathers);
+        g_assert_cmpint(settings.irqs_off, ==, rows[i].irqs_off);
+        g_assert_cmpint(settings.is_folded, ==, rows[i].is_folded);
+        g_assert_cmpint(settings.charges_late, ==, rows[i].charges_late);
+    }
+}
+
 typedef struct {
     Bed *bed;
     GArray *live; /* Live */
@@ -415,6 +483,8 @@ main(int argc, char **argv)
     g_test_add_func("/memcg/steps", test_steps);
     g_test_add_func("/memcg/growth", test_growth);
     g_test_add_func("/memcg/slots", test_slots);
+    g_test_add_func("/memcg/pages", test_pages);
+    g_test_add_func("/memcg/releases", test_releases);
     g_test_add_func("/memcg/conservation", test_conservation);
     return g_test_run();
 }

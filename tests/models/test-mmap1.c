@@ -190,6 +190,31 @@ test_starving_threads(void)
                                    0.003);
 }
 
+/* A quarter of the computing under the lock leaves room for the other thread, but their one tree stays one. */
+static void
+test_threads_in_part(void)
+{
+    const char *in_part = "workload.tasks_are=threads;workload.mmap_lock_share=0.25;workload.compute_spread=0";
+    g_autofree char *one = g_strconcat(in_part, ";workload.processes=1", NULL);
+    g_autoptr(SimRecord) thread = run("mmap1", "6.17", one), two = run("mmap1", "6.17", in_part);
+
+    g_assert_cmpfloat(test_record_metric(two, "throughput_ops_per_s"), >,
+                      1.6 * test_record_metric(thread, "throughput_ops_per_s"));
+}
+
+/* The spread moves calls, and their number but little. */
+static void
+test_spread(void)
+{
+    g_autoptr(SimRecord) even = run("mmap1", "6.17", "workload.compute_spread=0");
+    g_autoptr(SimRecord) spread = run("mmap1", "6.17", "workload.compute_spread=0.5");
+    double ratio = test_record_metric(spread, "operations") / test_record_metric(even, "operations");
+
+    g_assert_cmpuint(sim_record_fingerprint(even), !=, sim_record_fingerprint(spread));
+    g_assert_cmpfloat(ratio, >, 0.98);
+    g_assert_cmpfloat(ratio, <, 1.02);
+}
+
 /* Without spread and slab work the parts of a round are known: 50 times (half of 2 us, and 1 us for what was touched).
  */
 static void
@@ -205,6 +230,15 @@ test_parts(void)
     g_assert_cmpfloat(unmap, >, 2000);
     g_assert_cmpfloat(unmap, <, 2400);
     g_assert_cmpfloat(fabs(test_record_metric(record, "map_and_unmap_ns") - map - unmap), <, 1e-6 * unmap);
+}
+
+/* A round that begins before the window, here one of 75 ms, is none of it. */
+static void
+test_parts_of_the_window(void)
+{
+    g_autoptr(SimRecord) record = run("map_batch", "6.17", "workload.iteration_compute=1 ms [1 ms .. 1 ms]");
+
+    g_assert_true(isnan(test_record_metric(record, "mmap_ns")));
 }
 
 int
@@ -224,6 +258,9 @@ main(int argc, char **argv)
     }
     g_test_add_func("/mmap1/threads", test_threads);
     g_test_add_func("/mmap1/starving-threads", test_starving_threads);
+    g_test_add_func("/mmap1/threads-in-part", test_threads_in_part);
+    g_test_add_func("/mmap1/spread", test_spread);
     g_test_add_func("/map_batch/parts", test_parts);
+    g_test_add_func("/map_batch/parts-of-the-window", test_parts_of_the_window);
     return g_test_run();
 }

@@ -150,6 +150,94 @@ test_guided(void)
         g_assert_cmpuint(all[rule].ok, >, 2 * all[rule].left_out);
 }
 
+/* What a wrong setting or a silent probe makes disagree is judged and found wrong, not left out as if it were unknown.
+ */
+static const struct {
+    const char *trace, *set; /* of all caches */
+    ReplayRule rule;
+    guint least; /* wrong steps, about half of what they are */
+} wrong_settings[] = {
+    {"6.1-mmap1-smp2", "*.cpu_partial=0", REPLAY_RULE_SOURCE, 70},
+    {"6.1-mmap1-smp2", "*.cpu_partial=20", REPLAY_RULE_CPU_PARTIAL_LIFO, 9},
+    {"6.1-hackbench-smp2", "*.cpu_partial=0", REPLAY_RULE_EXTRA_SLABS, 20},
+    {"6.1-files-smp2", "*.cpu_partial=0", REPLAY_RULE_DRAIN, 120},
+    {"6.12-hackbench-smp8", "*.cpu_partial=20", REPLAY_RULE_DRAIN, 120},
+    {"6.1-mmap1-smp2", "*.min_partial=10", REPLAY_RULE_DISCARD, 2},
+    {"6.1-files-smp2", "*.min_partial=64", REPLAY_RULE_DRAIN_DISCARD, 8},
+};
+
+static void
+test_wrong_settings(void)
+{
+    for (gsize i = 0; i < G_N_ELEMENTS(wrong_settings); i++) {
+        const char *const sets[] = {wrong_settings[i].set, NULL};
+        g_autofree char *name = g_strdup_printf("replay-%s.events.tsv.zst", wrong_settings[i].trace);
+        g_autofree char *path = data_path(name);
+        g_autoptr(ReplayRun) run = run_request(
+            &(ReplayRequest){.trace_path = path, .mode = REPLAY_GUIDED, .seed = 1, .n_starts = 1, .sets = sets});
+
+        g_test_message("%s %s", wrong_settings[i].trace, wrong_settings[i].set);
+        g_assert_cmpuint(replay_guide_tally(run->replay->guide, wrong_settings[i].rule).not_ok, >=,
+                         wrong_settings[i].least);
+    }
+}
+
+/* A trace without every twentieth event of one probe: its path; `ret_n_dropped` of them. */
+static char *
+write_without(const char *trace, KmemProbe probe, guint *ret_n_dropped)
+{
+    g_autofree char *name = g_strdup_printf("replay-%s.events.tsv.zst", trace);
+    g_autofree char *path = data_path(name), *written = NULL;
+    g_autoptr(KmemReader) reader = kmem_reader_open(path, NULL);
+    g_autoptr(GString) text = g_string_new(NULL);
+    gint file = g_file_open_tmp("slubsim-XXXXXX.txt", &written, NULL);
+    KmemEvent event;
+    guint n = 0;
+
+    close(file);
+    kmem_write_header(8, text);
+    while (kmem_reader_next(reader, &event, NULL))
+        if (event.op != KMEM_PROBE || event.probe != probe || event.context != KMEM_TASK || ++n % 20 != 0)
+            kmem_write_event(&event, text);
+    g_assert_true(g_file_set_contents(written, text->str, (gssize) text->len, NULL));
+    *ret_n_dropped = n / 20;
+    return g_steal_pointer(&written);
+}
+
+static void
+test_silent_probes(void)
+{
+    static const struct {
+        const char *trace;
+        KmemProbe probe;
+        ReplayRule rule;
+        guint least_percent; /* of the events dropped; the others come where the replay rightly knows too little */
+    } rows[] = {
+        {"6.1-hackbench-smp2", KMEM_PROBE_FREE_SLOW, REPLAY_RULE_FREE_SLOW, 100},
+        {"6.1-files-smp2", KMEM_PROBE_ALLOC_SLOW, REPLAY_RULE_ALLOC_SLOW, 90},
+        {"6.12-mmap1-smp8", KMEM_PROBE_ALLOC_SLOW, REPLAY_RULE_BULK_ALLOC, 20},
+        {"6.1-files-smp2", KMEM_PROBE_NEW_SLAB, REPLAY_RULE_SOURCE, 100},
+        {"6.1-hackbench-smp2", KMEM_PROBE_PUT_CPU_PARTIAL, REPLAY_RULE_PUT_CPU_PARTIAL, 50},
+        {"6.1-hackbench-smp2", KMEM_PROBE_UNFREEZE, REPLAY_RULE_DRAIN, 100},
+    };
+
+    for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
+        guint n_dropped;
+        g_autofree char *listing_name = g_strdup_printf("replay-%s.geom-before.tsv", rows[i].trace);
+        g_autofree char *path = write_without(rows[i].trace, rows[i].probe, &n_dropped);
+        g_autofree char *listing = data_path(listing_name);
+        g_autoptr(ReplayRun) run = run_request(&(ReplayRequest){
+            .trace_path = path, .listing_path = listing, .mode = REPLAY_GUIDED, .seed = 1, .n_starts = 1});
+        ReplayTally tally = replay_guide_tally(run->replay->guide, rows[i].rule);
+
+        g_unlink(path);
+        g_test_message("%s %s: %u dropped, %u wrong", rows[i].trace, kmem_probe_name(rows[i].probe), n_dropped,
+                       (guint) tally.not_ok);
+        g_assert_cmpuint(n_dropped, >, 10);
+        g_assert_cmpuint(tally.not_ok * 100, >=, n_dropped * rows[i].least_percent);
+    }
+}
+
 /* Guided, the steps that are predicted add up to what was seen, but for the unknown start. */
 static void
 test_guided_totals(void)
@@ -433,6 +521,8 @@ main(int argc, char **argv)
     sim_gsl_init();
     g_test_add_func("/replay/free", test_free);
     g_test_add_func("/replay/guided", test_guided);
+    g_test_add_func("/replay/guided-wrong/settings", test_wrong_settings);
+    g_test_add_func("/replay/guided-wrong/silent-probes", test_silent_probes);
     g_test_add_func("/replay/guided-totals", test_guided_totals);
     g_test_add_func("/replay/guided-frees", test_guided_frees);
     g_test_add_func("/replay/warm", test_warm);

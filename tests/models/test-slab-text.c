@@ -209,6 +209,86 @@ test_env(void)
     g_assert_cmpuint(listing->env.n_present_cpus, ==, 5);
 }
 
+/* A table or a .caches file has its machine beside it, under the name without what says when it was read. */
+static void
+test_env_beside(void)
+{
+    static const char *const names[] = {"x.tsv", "x.geom-before.tsv", "x.geom-after.tsv", "x.caches"};
+    SlabGeometryEnv env = slab_geometry_env_default(SLAB_KERNEL(5, 4), 4);
+    g_autofree char *folder = g_dir_make_tmp("beside-XXXXXX", NULL);
+    g_autofree char *env_path = g_build_filename(folder, "x.env", NULL);
+
+    g_assert_true(g_file_set_contents(env_path, "cpus_possible=0-15\n", -1, NULL));
+    for (gsize i = 0; i < G_N_ELEMENTS(names); i++) {
+        g_autofree char *path = g_build_filename(folder, names[i], NULL);
+        g_autoptr(SlabListing) listing = NULL;
+
+        g_assert_true(g_file_set_contents(
+            path, g_str_has_suffix(path, ".caches") ? "[a]\nobject_size=8\n" : "cache\tobject_size\talign\na\t8\t8\n",
+            -1, NULL));
+        listing = imp_load_listing(&env, path, NULL, NULL);
+        g_assert_nonnull(listing);
+        g_assert_cmpuint(listing->env.n_possible_cpus, ==, 16);
+        g_unlink(path);
+    }
+    g_unlink(env_path);
+    g_assert_cmpint(g_rmdir(folder), ==, 0);
+}
+
+/* root has written cpu_partial when all caches show one value that not all have by default; a single one proves
+ * nothing. */
+static void
+test_written_cpu_partial(void)
+{
+    static const struct {
+        const char *rows;
+        gint written;
+    } texts[] = {
+        {"a\t64\t64\t77\nb\t1024\t64\t77\n", 77},
+        {"a\t64\t64\t77\n", -1},
+        {"a\t64\t64\t77\nb\t1024\t64\t78\n", -1},
+        {"a\t64\t64\t120\nb\t128\t64\t120\n", -1}, /* the default of both */
+    };
+    SlabGeometryEnv env = slab_geometry_env_default(SLAB_KERNEL(6, 1), 4);
+
+    for (gsize i = 0; i < G_N_ELEMENTS(texts); i++) {
+        g_autofree char *text = g_strconcat("cache\tobject_size\talign\tcpu_partial\n", texts[i].rows, NULL);
+        g_autoptr(SlabListing) listing = slab_listing_new(&env);
+
+        g_assert_true(slab_listing_read_sysfs(listing, text, "file", NULL));
+        g_assert_cmpint(listing->written_cpu_partial, ==, texts[i].written);
+    }
+}
+
+/* What a dump of /sys/kernel/slab shows of a cache is what is compared with. */
+static void
+test_loaded_rows(void)
+{
+    SlabGeometryEnv env = slab_geometry_env_default(SLAB_KERNEL(6, 18), 4);
+    g_autofree char *path = NULL;
+    gint fd = g_file_open_tmp("slab-XXXXXX", &path, NULL);
+    g_autoptr(SlabListing) listing = NULL;
+    const SlabListingRow *row;
+
+    g_assert_true(g_close(fd, NULL) && g_file_set_contents(path,
+                                                           "maple_node/object_size:256\nmaple_node/align:256\n"
+                                                           "maple_node/slab_size:256\nmaple_node/order:1\n"
+                                                           "maple_node/objs_per_slab:32\nmaple_node/min_partial:5\n"
+                                                           "maple_node/cpu_partial:52\nmaple_node/sheaf_capacity:32\n",
+                                                           -1, NULL));
+    listing = imp_load_listing(&env, path, NULL, NULL);
+    g_unlink(path);
+    g_assert_nonnull(listing);
+    row = &g_array_index(listing->rows, SlabListingRow, 0);
+    g_assert_cmpint(row->size_bytes, ==, 256);
+    g_assert_cmpint(row->order, ==, 1);
+    g_assert_cmpint(row->objects, ==, 32);
+    g_assert_cmpint(row->min_partial, ==, 5);
+    g_assert_cmpint(row->cpu_partial, ==, 52);
+    g_assert_cmpint(row->sheaf_capacity, ==, 32);
+    g_assert_cmpuint(row->spec.flags & SLAB_NO_MERGE, !=, 0);
+}
+
 static void
 test_kernel_names(void)
 {
@@ -492,6 +572,9 @@ main(int argc, char **argv)
     g_test_add_func("/slab-text/old-slab-listing", test_old_slab_listing);
     g_test_add_func("/slab-text/damaged-listings", test_damaged_listings);
     g_test_add_func("/slab-text/env", test_env);
+    g_test_add_func("/slab-text/env-beside", test_env_beside);
+    g_test_add_func("/slab-text/written-cpu-partial", test_written_cpu_partial);
+    g_test_add_func("/slab-text/loaded-rows", test_loaded_rows);
     g_test_add_func("/slab-text/kernel-names", test_kernel_names);
     g_test_add_func("/slab-text/spec", test_spec);
     g_test_add_func("/slab-text/spec-errors", test_spec_errors);

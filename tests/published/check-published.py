@@ -9,6 +9,7 @@ import math
 import os
 import re
 import sys
+import tempfile
 
 ROOT = sys.argv[1]
 spec = importlib.util.spec_from_file_location('published', os.path.join(ROOT, 'docs', 'make-published.py'))
@@ -118,6 +119,7 @@ def verdicts():
         ((1.20, 1.20), 1.15, 0.50, 0.02, True, 'within noise'),  # near whatever the interval
         ((1.50, 1.50), 1.15, 0.50, 0.02, True, 'undecided'),  # holds 1 and 1.5
         ((1.50, 1.50), 2.40, 0.50, 0.02, True, 'same sign'),
+        ((0.90, 1.10), 0.85, 0.01, 0.02, True, 'miss'),       # a range around 1 is no difference
         ((1.003, 1.025), 1.02, 0.0, 0.0, True, 'within noise'),
         ((1.003, 1.025), 1.04, 0.0, 0.0, True, 'same sign'),
         ((1.0, 1.0), 1.0, nan, 0.0, True, 'within noise'),
@@ -127,6 +129,37 @@ def verdicts():
         ((10.0, 10.0), 15.0, 6.0, 0.0, False, 'undecided'),
         ((10.0, 10.0), 12.5, nan, 0.3, False, 'within noise')]
     return ok('verdicts', [f'{c}: {got}' for c in cases if (got := published.verdict_of(*c[:5])) != c[5]])
+
+
+def rules():
+    """What is made of verdicts, and of the figures before."""
+    nan = math.nan
+    ratios = {'ratio': '0.7-0.8', 'changed_value': '35'}
+    compared = dict(start='cold', metric='x_s', published=0.75, value=40.0, half_width=nan, ratio=(0.79, 0.0))
+    absolute = dict(compared, published=35.0, value=37.0, ratio=None)
+    with tempfile.TemporaryDirectory() as folder:
+        claims = [{'id': 'A-1', 'metric': 'x_s', 'value': '2.50'}]
+        there = [published.is_current(folder, claims)]
+        for value in '2.5', '2.6':
+            with open(os.path.join(folder, 'comparison.tsv'), 'w', encoding='utf-8') as file:
+                file.write(f'id\tmetric\tpublished\nA-1\tx_s\t{value}\n')
+            there.append(published.is_current(folder, claims))
+        path = os.path.join(folder, 'noise.tsv')
+        with open(path, 'w', encoding='utf-8') as file:
+            file.write('ids\tnoise_percent\nSEED1\t5\nSEED1-02\t3\n')
+        noise = published.read_noise(ROWS, path)
+    cases = [
+        ('nulls', [published.is_null({'ratio': r, 'published': p}, 0.02)
+                   for r, p in (((1, 0), 1.015), ((1, 0), 0.985), ((1, 0), 1.03), (None, 1.0))], [True, True, False, False]),
+        ('the worst start', published.worst([{'verdict': v} for v in ('within noise', 'miss', 'off')]), 'miss'),
+        ('a range that holds the claim', published.judge(ratios, compared, 0.0), 'within noise'),
+        ('one that does not', published.judge(ratios, dict(compared, published=1.25), 0.0), 'miss'),
+        ('a figure without a ratio', published.judge(ratios, absolute, 0.0), 'within noise'),
+        ('half of the effect', published.share_of_effect(dict(compared, published=4.0, ratio=(2.0, 0.0))), '50 %'),
+        ('of no effect', published.share_of_effect(dict(compared, published=1.001)), ''),
+        ('results of these claims', there, [False, True, False]),
+        ('the later line of noise', (noise['SEED1-01'], noise['SEED1-02']), (0.05, 0.03))]
+    return ok('rules', [f'{name}: {got}' for name, got, want in cases if got != want])
 
 
 def texts():
@@ -149,6 +182,6 @@ def texts():
     return ok('texts', faults)
 
 
-results = [coverage(), values(), wrong_values(), verdicts(), texts()]
+results = [coverage(), values(), wrong_values(), verdicts(), rules(), texts()]
 print(f'1..{n_tests}')
 sys.exit(0 if all(results) else 1)
