@@ -51,6 +51,21 @@ slub_occupancy_add_cpu(const SlubCache *cache, guint cpu, guint node, SlubOccupa
         count_slab(cache, slab, n_private, &sum[SLUB_ON_CPU]);
 }
 
+guint64
+slub_slabs_bytes(const SlubCache *cache)
+{
+    const MachTopology *topology = cache->system->machine->topology;
+    guint64 n_pages = 0;
+
+    for (guint i = 0; i < topology->n_nodes; i++) {
+        const SlubNode *node = &cache->node[i];
+
+        n_pages += (guint64) (node->n_slabs - node->n_min_order_slabs) << cache->geometry.order;
+        n_pages += (guint64) node->n_min_order_slabs << cache->geometry.min_order;
+    }
+    return n_pages * topology->page_size_bytes;
+}
+
 void
 slub_occupancy(const SlubCache *cache, guint node, SlubOccupancy ret_occupancy[SLUB_N_HOLDERS])
 {

@@ -30,6 +30,9 @@ const char *slub_holder_name(SlubHolder holder);
 void slub_occupancy_add_node(const SlubCache *cache, guint node, SlubOccupancy sum[SLUB_N_HOLDERS]);
 void slub_occupancy_add_cpu(const SlubCache *cache, guint cpu, guint node, SlubOccupancy sum[SLUB_N_HOLDERS]);
 
+/* Memory of all slabs of a cache, full ones and those of the fallback order too. */
+guint64 slub_slabs_bytes(const SlubCache *cache);
+
 /* Of one cache and node, all CPUs, at the present. For a moment when no operation is under way. */
 void slub_occupancy(const SlubCache *cache, guint node, SlubOccupancy ret_occupancy[SLUB_N_HOLDERS]);
 

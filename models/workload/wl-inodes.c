@@ -4,6 +4,7 @@
  * has come is kept and moved to the young end when it was referenced, which is what leaves slabs sparse once memory
  * pressure takes more than the walk brings. Left out: the files' pages, kmalloc'd names, directory inodes' second
  * dentry, and all caches other than these two. */
+#include "slub-occupancy.h"
 #include "workload.h"
 
 #define KEY(name, key_type) .group = "workload", .key = name, .type = key_type
@@ -162,16 +163,6 @@ setup(World *world, GError **error)
     return in;
 }
 
-static double
-slabs_bytes(const World *world, const SlubCache *cache)
-{
-    gint64 n_slabs = 0;
-
-    for (guint n = 0; n < world->topology->n_nodes; n++)
-        n_slabs += cache->node[n].n_slabs;
-    return (double) (n_slabs * ((gint64) world->topology->page_size_bytes << cache->geometry.order));
-}
-
 /* What one slab of inodes is made of, and what its exts take where accounting makes any. */
 static void
 report_layout(const World *world, const SlubCache *inode, SimRecord *record)
@@ -186,7 +177,7 @@ report_layout(const World *world, const SlubCache *inode, SimRecord *record)
         return;
     sim_record_add_metric(record, "inode_exts_bytes", memcg_cache_ext(world->memcg, inode)->vector_bytes);
     if (sim_record_find_metric(record, "obj_ext_saved_bytes", &saved_bytes))
-        sim_record_add_metric(record, "inode_ext_saved_percent", 100 * saved_bytes / slabs_bytes(world, inode));
+        sim_record_add_metric(record, "inode_ext_saved_percent", 100 * saved_bytes / (double) slub_slabs_bytes(inode));
 }
 
 /* As /proc/meminfo has it at the end. */
@@ -200,7 +191,7 @@ report(World *world, void *state, SimRecord *record)
     for (guint i = 0; i < world->slub->n_caches; i++) {
         const SlubCache *cache = world->slub->cache[i];
 
-        *(cache->geometry.flags & SLAB_RECLAIM_ACCOUNT ? &reclaimable : &unreclaimable) += slabs_bytes(world, cache);
+        *(cache->geometry.flags & SLAB_RECLAIM_ACCOUNT ? &reclaimable : &unreclaimable) += (double) slub_slabs_bytes(cache);
     }
     for (guint i = 0; i < in->n_walkers; i++) {
         n_cached += in->walker[i].n_cached;

@@ -2,6 +2,7 @@
 /* Where the slabobj_ext of an accounted cache lie, and what that takes: one CPU allocates a number of objects of a
  * cache of any size and keeps them. The placement is models/slab/slab-ext.c's; arrays come from real kmalloc caches
  * with slabs of their own. One operation is one allocation. Left out: caches that merge with this one. */
+#include "slub-occupancy.h"
 #include "workload.h"
 
 #define KEY(name, key_type) .group = "workload", .key = name, .type = key_type
@@ -62,12 +63,8 @@ report(World *world, void *state, SimRecord *record)
 
     for (guint i = 0; i < world->topology->n_nodes; i++)
         n_slabs += (double) p->cache->node[i].n_slabs;
-    for (guint c = 0; c < world->slub->n_caches; c++) {
-        const SlubCache *cache = world->slub->cache[c];
-
-        for (guint i = 0; i < world->topology->n_nodes; i++)
-            slab_bytes += (double) cache->node[i].n_slabs * page * (double) (1u << cache->geometry.order);
-    }
+    for (guint c = 0; c < world->slub->n_caches; c++)
+        slab_bytes += (double) slub_slabs_bytes(world->slub->cache[c]);
     /* An array too large for a kmalloc class lies in pages of its own. */
     if (ext && ext->place == SLAB_EXT_ARRAY && !ext->array_class)
         slab_bytes += n_slabs * ext->array_bytes;
