@@ -280,30 +280,40 @@ parse_sweep(const SimCli *cli, int argc, char **argv, SweepOptions *options, cha
            sim_cli_check_jobs("sweep", options->n_workers, error);
 }
 
+typedef struct {
+    SimDesign *design;
+    SimStudyPlan plan;
+} Filling;
+
+static gboolean
+put_design(SimStudy *study, gpointer data, GError **error)
+{
+    const Filling *filling = data;
+
+    return sim_study_put_design(study, filling->design, &filling->plan, error);
+}
+
 static SimStudy *
 open_study(const SimCli *cli, SimDesign *design, const char *text, const SweepOptions *options, GError **error)
 {
-    SimStudyPlan plan = {.experiment = cli->experiment,
-                         .scenario_text = text,
-                         .shard = 1,
-                         .n_shards = 1,
-                         .may_extend = options->extend,
-                         .skip_refused = options->skip_refused};
+    Filling filling = {.design = design,
+                       .plan = {.experiment = cli->experiment,
+                                .scenario_text = text,
+                                .shard = 1,
+                                .n_shards = 1,
+                                .may_extend = options->extend,
+                                .skip_refused = options->skip_refused}};
     g_autofree char *name = g_strconcat(sim_design_name(design), ".study", NULL);
     g_autofree char *path = options->study != NULL ? g_strdup(options->study) : g_build_filename("results", name, NULL);
     g_autofree char *folder = g_path_get_dirname(path);
-    g_autoptr(SimStudy) study = NULL;
 
-    if (options->shard != NULL && !parse_shard(options->shard, &plan.shard, &plan.n_shards, error))
+    if (options->shard != NULL && !parse_shard(options->shard, &filling.plan.shard, &filling.plan.n_shards, error))
         return NULL;
     if (g_mkdir_with_parents(folder, 0777) != 0) {
         g_set_error(error, SIM_ERROR, SIM_ERROR_IO, "%s: no folder for the study: %s", folder, g_strerror(errno));
         return NULL;
     }
-    study = sim_study_open(path, SIM_STUDY_CREATE, error);
-    if (study == NULL || !sim_study_put_design(study, design, &plan, error))
-        return NULL;
-    return g_steal_pointer(&study);
+    return sim_study_fill(path, put_design, &filling, error);
 }
 
 /* A study has too many points to name those that are not to be trusted; it can be asked for them. */
@@ -374,38 +384,20 @@ sim_cli_sweep(const SimCli *cli, int argc, char **argv)
 /* ---- merge */
 
 typedef struct {
-    guint64 n_added, n_done, n_wanted;
-} MergeCounts;
+    const char *const *shards;
+    guint64 n_added;
+} Merge;
 
 static gboolean
-merge_into(const char *path, const char *const *shards, MergeCounts *ret_counts, GError **error)
+merge(SimStudy *out, gpointer data, GError **error)
 {
-    g_autoptr(SimStudy) out = sim_study_open(path, SIM_STUDY_CREATE, error);
+    Merge *merge = data;
+    guint64 n_added;
 
-    return out != NULL && sim_study_merge(out, shards, &ret_counts->n_added, error) &&
-           sim_study_count(out, &ret_counts->n_done, &ret_counts->n_wanted, error);
-}
-
-/* Made under another name, for a merge that fails leaves nothing; and never over a study that came meanwhile. */
-static gboolean
-merge_into_new(const char *path, const char *const *shards, MergeCounts *ret_counts, GError **error)
-{
-    g_autofree char *draft = g_strconcat(path, ".XXXXXX", NULL);
-    int fd = g_mkstemp_full(draft, O_RDWR | O_CLOEXEC, 0666);
-    gboolean ok;
-
-    if (fd < 0) {
-        g_set_error(error, SIM_ERROR, SIM_ERROR_IO, "%s: %s", path, g_strerror(errno));
+    if (!sim_study_merge(out, merge->shards, &n_added, error))
         return FALSE;
-    }
-    close(fd);
-    ok = merge_into(draft, shards, ret_counts, error);
-    if (ok && link(draft, path) != 0) {
-        g_set_error(error, SIM_ERROR, SIM_ERROR_IO, "%s: %s", path, g_strerror(errno));
-        ok = FALSE;
-    }
-    g_unlink(draft);
-    return ok;
+    merge->n_added += n_added;
+    return TRUE;
 }
 
 int
@@ -413,8 +405,9 @@ sim_cli_merge(const SimCli *cli, int argc, char **argv)
 {
     g_auto(GStrv) words = NULL;
     g_autoptr(GError) error = NULL;
-    const char *const *shards;
-    MergeCounts counts;
+    g_autoptr(SimStudy) out = NULL;
+    Merge merging = {0};
+    guint64 n_done, n_wanted;
 
     if (!sim_cli_parse(
             cli, argv, NULL, "OUT SHARD...",
@@ -422,11 +415,12 @@ sim_cli_merge(const SimCli *cli, int argc, char **argv)
             "one version of the program; joining a shard again changes nothing.",
             2, G_MAXUINT, &words, &error))
         return sim_cli_fail(cli, error);
-    shards = (const char *const *) words + 1;
-    if (!(g_file_test(words[0], G_FILE_TEST_EXISTS) ? merge_into : merge_into_new)(words[0], shards, &counts, &error))
+    merging.shards = (const char *const *) words + 1;
+    out = sim_study_fill(words[0], merge, &merging, &error);
+    if (out == NULL || !sim_study_count(out, &n_done, &n_wanted, &error))
         return sim_cli_fail(cli, error);
     printf("%s: %" G_GUINT64_FORMAT " runs added, %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " there\n", words[0],
-           counts.n_added, counts.n_done, counts.n_wanted);
+           merging.n_added, n_done, n_wanted);
     return 0;
 }
 

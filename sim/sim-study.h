@@ -119,6 +119,12 @@ typedef struct {
  * MODEL when the study belongs to another program, version, shard or plan. The study is unchanged on failure. */
 gboolean sim_study_put_design(SimStudy *study, SimDesign *design, const SimStudyPlan *plan, GError **error);
 
+/* Opens the study at `path` and fills it. Where there is none it is made under another name and gets its own when it is
+ * whole, so that a filling that fails leaves nothing; `fill` is then called a second time, on what it has filled. Caller
+ * closes. Errors of `fill`, and IO. */
+typedef gboolean (*SimStudyFill)(SimStudy *study, gpointer data, GError **error);
+SimStudy *sim_study_fill(const char *path, SimStudyFill fill, gpointer data, GError **error);
+
 /* Joins shards into `out`: all are checked first, then each goes in whole or not at all. The first gives an empty `out`
  * its plan. Joining a shard again changes nothing. MODEL when they do not belong together, when two of them are the same
  * shard, or when they disagree with `out` on a run. *ret_n_added are the new replications. */

@@ -194,6 +194,19 @@ test_two_writers(void)
     expect_same_export("two.study", reference);
 }
 
+/* Files here whose names begin so. */
+static guint
+n_files(const char *prefix)
+{
+    g_autoptr(GDir) here = g_dir_open(".", 0, NULL);
+    const char *name;
+    guint n = 0;
+
+    while ((name = g_dir_read_name(here)) != NULL)
+        n += g_str_has_prefix(name, prefix);
+    return n;
+}
+
 /* Processes that make one study together, from the first byte: none sees it half made, none is turned away. */
 static void
 test_makers(void)
@@ -212,19 +225,7 @@ test_makers(void)
             g_assert_cmpint(outcome.status, ==, 0);
         }
     }
-}
-
-/* Files here whose names begin so. */
-static guint
-n_files(const char *prefix)
-{
-    g_autoptr(GDir) here = g_dir_open(".", 0, NULL);
-    const char *name;
-    guint n = 0;
-
-    while ((name = g_dir_read_name(here)) != NULL)
-        n += g_str_has_prefix(name, prefix);
-    return n;
+    g_assert_cmpuint(n_files(""), ==, N_ROUNDS + 1);
 }
 
 static void
@@ -358,6 +359,7 @@ test_refused(void)
     cli_expect("plan a.scenario --no-probe --skip-refused", 0, NULL, "");
     cli_expect("sweep a.scenario --study a.study -q", 2, "",
                "toy: a.scenario:4: [sweep] toy.cpus = 0: out of range (allowed: a whole number from 1 to 65536)\n");
+    g_assert_cmpuint(n_files("a.study"), ==, 0);
     cli_expect(
         "sweep a.scenario --study a.study -q --skip-refused", 0, "",
         "left out: base, toy.cpus = 0: a.scenario:4: [sweep] toy.cpus = 0: out of range (allowed: a whole number "
@@ -480,6 +482,7 @@ test_full_disk(void)
 
     g_assert_cmpint(full.status, ==, 1);
     g_assert_true(g_str_has_prefix(full.err, "toy: a.study: "));
+    g_assert_cmpuint(n_files("a.study."), ==, 0);
     cli_expect("sweep a.scenario --study a.study -q", 0, "", "");
     expect_same_export("a.study", reference);
     g_auto(Outcome) out = run_shell("\"$TOY_MAIN\" export a.study > /dev/full");
