@@ -268,9 +268,8 @@ sim_report_published(const SimReportPart *part)
         return g_strdup_printf("%s: none of %u published figures was simulated.", part->about->name, misses.n);
     return g_strdup_printf(
         "%s: in %u comparisons with published figures, each figure once a start, the simulated are %.2f to %.2f times "
-        "as "
-        "large; %u lie outside the simulated interval, %u have none, %u were not simulated. Of %u ratios to the base, "
-        "which the answer is about, %u lie outside.",
+        "as large; %u lie outside the simulated interval, %u have none, %u were not simulated. Of %u ratios to the "
+        "base, which the answer is about, %u lie outside.",
         part->about->name, misses.n, least, most, misses.n_outside, misses.n_without_interval, misses.n_not_simulated,
         n_gains, n_gains_outside);
 }
