@@ -17,41 +17,23 @@ frozen_get_partial(SlubCache *cache, MachCpu *cpu, gint node)
 static SlabId
 frozen_alloc_slow(SlubCache *cache, MachCpu *cpu, gint wanted)
 {
-    SlubCpu *c = &cache->cpu[cpu->id];
     gint node = slub_wanted_node(cpu, wanted);
     SlabId id;
 
     slub_count(cache, cpu, SLAB_STAT_ALLOC_SLOWPATH);
     mach_spend(cpu, cpu->machine->costs.alloc_slow);
-    for (;;) {
-        if (c->slab && node != SLUB_NO_NODE && slub_slab_node(cache, c->slab) != (guint) node) {
-            SlabId slab = c->slab;
-            guint n_private = c->free;
-
-            slub_count(cache, cpu, SLAB_STAT_ALLOC_NODE_MISMATCH);
-            slub_load(cache, cpu, 0, 0);
-            cache->generation->deactivate(cache, cpu, slab, n_private);
-        }
-        if (c->slab && c->free) /* the wish was for a node without memory */
-            return slub_take_one(cache, cpu);
-        if (c->slab) {
-            sim_sync(cpu->engine, cpu->agent);
-            if (slub_get_freelist(cache, cpu)) {
-                slub_count(cache, cpu, SLAB_STAT_ALLOC_REFILL);
-                return slub_take_one(cache, cpu);
-            }
-            slub_count(cache, cpu, SLAB_STAT_DEACTIVATE_BYPASS);
-        }
+    while (!slub_reuse_cpu_slab(cache, cpu, node)) {
         id = slub_pop_cpu_partial(cache, cpu);
-        if (!id)
+        if (!id) {
+            if (!frozen_get_partial(cache, cpu, node)) {
+                id = slub_new_slab(cache, cpu, node, FALSE);
+                slub_load(cache, cpu, id, slub_slab(cache, id)->objects);
+            }
             break;
+        }
         /* Back to the node test and get_freelist() with it. */
         slub_load(cache, cpu, id, 0);
         slub_count(cache, cpu, SLAB_STAT_CPU_PARTIAL_ALLOC);
-    }
-    if (!frozen_get_partial(cache, cpu, node)) {
-        id = slub_new_slab(cache, cpu, node, FALSE);
-        slub_load(cache, cpu, id, slub_slab(cache, id)->objects);
     }
     return slub_take_one(cache, cpu);
 }

@@ -338,3 +338,29 @@ slub_get_freelist(SlubCache *cache, MachCpu *cpu)
     c->free = n;
     return n;
 }
+
+gboolean
+slub_reuse_cpu_slab(SlubCache *cache, MachCpu *cpu, gint node)
+{
+    SlubCpu *c = &cache->cpu[cpu->id];
+
+    if (c->slab && node != SLUB_NO_NODE && slub_slab_node(cache, c->slab) != (guint) node) {
+        SlabId slab = c->slab;
+        guint n_private = c->free;
+
+        slub_count(cache, cpu, SLAB_STAT_ALLOC_NODE_MISMATCH);
+        slub_load(cache, cpu, 0, 0);
+        cache->generation->deactivate(cache, cpu, slab, n_private);
+    }
+    if (c->slab && c->free) /* the wish was for a node without memory */
+        return TRUE;
+    if (!c->slab)
+        return FALSE;
+    sim_sync(cpu->engine, cpu->agent);
+    if (slub_get_freelist(cache, cpu)) {
+        slub_count(cache, cpu, SLAB_STAT_ALLOC_REFILL);
+        return TRUE;
+    }
+    slub_count(cache, cpu, SLAB_STAT_DEACTIVATE_BYPASS);
+    return FALSE;
+}

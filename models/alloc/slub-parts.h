@@ -164,6 +164,10 @@ slub_take_one(SlubCache *cache, const MachCpu *cpu)
  * generations. */
 guint slub_get_freelist(SlubCache *cache, MachCpu *cpu);
 
+/* What ___slab_alloc() does with the cpu slab: lets it go when it is of the wrong node or has nothing left. TRUE when
+ * it has an object to take. */
+gboolean slub_reuse_cpu_slab(SlubCache *cache, MachCpu *cpu, gint node);
+
 /* take_bulk() of the generations with a cpu slab; give_bulk() of all: groups of one slab (build_detached_freelist).
  * Without a cpu slab it counts nothing. */
 void slub_cpu_slab_take_bulk(SlubCache *cache, MachCpu *cpu, guint n, SlabId *ret_objects);
