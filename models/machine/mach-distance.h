@@ -20,15 +20,15 @@ typedef enum {
 static inline MachDistance
 mach_distance(const MachTopology *topology, guint a, guint b)
 {
-    guint node_a = topology->cpu_node[a], node_b = topology->cpu_node[b];
+    guint group_a = topology->cpu_group[a], group_b = topology->cpu_group[b];
 
     if (a == b || topology->cpu_sibling[a] == b)
         return MACH_SAME_CORE;
-    if (topology->cpu_group[a] == topology->cpu_group[b])
+    if (group_a == group_b)
         return MACH_SAME_L3;
-    if (node_a == node_b)
-        return MACH_SAME_NODE;
-    return topology->node_socket[node_a] == topology->node_socket[node_b] ? MACH_SAME_SOCKET : MACH_OTHER_SOCKET;
+    if (topology->group_socket[group_a] != topology->group_socket[group_b])
+        return MACH_OTHER_SOCKET;
+    return topology->cpu_node[a] == topology->cpu_node[b] ? MACH_SAME_NODE : MACH_SAME_SOCKET;
 }
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "mach-topology.h"
 
-typedef struct
-{
+typedef struct {
     guint sockets, nodes_per_socket, groups_per_node, cores_per_group, threads;
     gboolean threads_adjacent;
+    gboolean is_interleaved; /* one node over all sockets */
 } Shape;
 
 static void
@@ -52,34 +52,42 @@ order_zonelists(MachTopology *t)
     }
 }
 
+/* A dirty line of the other socket comes by way of its home: a detour when that is the requester's own. */
 static SimTime
-transfer_cost(const MachTopology *t, const SimConfig *config, guint home_socket, guint from, guint to,
-              guint groups_per_node)
+other_socket_cost(const MachTopology *t, const SimConfig *config, guint home, guint to_socket)
 {
-    guint from_node = from / groups_per_node, to_node = to / groups_per_node;
-    guint to_socket = t->node_socket[to_node];
+    SimTime here = sim_config_time(config, "costs", "line_other_socket_homed_here");
+    SimTime there = sim_config_time(config, "costs", "line_other_socket");
+
+    if (t->n_homes == t->n_sockets)
+        return home == to_socket ? here : there;
+    /* Memory interleaved over the sockets: the mean of all homes. */
+    return (here + (t->n_sockets - 1) * there) / t->n_sockets;
+}
+
+static SimTime
+transfer_cost(const MachTopology *t, const SimConfig *config, guint home, guint from, guint to)
+{
+    guint groups_per_node = t->n_groups / t->n_nodes;
 
     if (from == to)
         return sim_config_time(config, "costs", "line_same_l3");
-    if (from_node == to_node)
-        return sim_config_time(config, "costs", "line_same_node");
-    if (t->node_socket[from_node] == to_socket)
-        return sim_config_time(config, "costs", "line_same_socket");
-    /* A dirty line of the other socket comes by way of its home: a detour when that is the requester's own. */
-    return sim_config_time(config, "costs", to_socket == home_socket ? "line_other_socket_homed_here" : "line_other_socket");
+    if (t->group_socket[from] != t->group_socket[to])
+        return other_socket_cost(t, config, home, t->group_socket[to]);
+    return sim_config_time(config, "costs",
+                           from / groups_per_node == to / groups_per_node ? "line_same_node" : "line_same_socket");
 }
 
 static void
-fill_transfers(MachTopology *t, const SimConfig *config, guint groups_per_node)
+fill_transfers(MachTopology *t, const SimConfig *config)
 {
     gsize n = t->n_groups;
 
-    t->transfer_ps = g_new(SimTime, t->n_sockets * n * n);
-    for (guint home = 0; home < t->n_sockets; home++)
+    t->transfer_ps = g_new(SimTime, t->n_homes * n * n);
+    for (guint home = 0; home < t->n_homes; home++)
         for (guint from = 0; from < n; from++)
             for (guint to = 0; to < n; to++)
-                t->transfer_ps[(home * n + from) * n + to] =
-                    transfer_cost(t, config, home, from, to, groups_per_node);
+                t->transfer_ps[(home * n + from) * n + to] = transfer_cost(t, config, home, from, to);
     t->distance = g_new(SimDistance, t->n_nodes);
     for (guint node = 0; node < t->n_nodes; node++)
         t->distance[node] = (SimDistance){
@@ -99,8 +107,8 @@ read_memoryless(MachTopology *t, const SimConfig *config, GError **error)
     for (guint i = 0; names && names[i]; i++) {
         guint64 node;
         if (!g_ascii_string_to_unsigned(names[i], 10, 0, t->n_nodes - 1, &node, NULL))
-            return sim_config_error(config, "machine", "memoryless_nodes", error, "'%s' is not a node (allowed: 0 to %u)",
-                                    names[i], t->n_nodes - 1);
+            return sim_config_error(config, "machine", "memoryless_nodes", error,
+                                    "'%s' is not a node (allowed: 0 to %u)", names[i], t->n_nodes - 1);
         n_left -= t->node_memory_bytes[node] != 0;
         t->node_memory_bytes[node] = 0;
     }
@@ -109,11 +117,13 @@ read_memoryless(MachTopology *t, const SimConfig *config, GError **error)
     return TRUE;
 }
 
-MachTopology *
-mach_topology_new(const SimConfig *config, GError **error)
+/* FALSE with an error for machines that cannot be. */
+static gboolean
+read_shape(Shape *shape, const SimConfig *config, GError **error)
 {
-    g_autoptr(MachTopology) t = g_new0(MachTopology, 1);
-    Shape shape = {
+    guint64 n_nodes, n_cpus;
+
+    *shape = (Shape){
         .sockets = (guint) sim_config_int(config, "machine", "sockets"),
         .nodes_per_socket = (guint) sim_config_int(config, "machine", "nodes_per_socket"),
         .groups_per_node = (guint) sim_config_int(config, "machine", "l3_per_node"),
@@ -121,41 +131,56 @@ mach_topology_new(const SimConfig *config, GError **error)
         .threads = (guint) sim_config_int(config, "machine", "threads_per_core"),
         .threads_adjacent = sim_config_choice(config, "machine", "cpu_order") == 1,
     };
-    guint64 n_nodes = (guint64) shape.sockets * shape.nodes_per_socket;
-    guint64 n_cpus = n_nodes * shape.groups_per_node * shape.cores_per_group * shape.threads;
+    shape->is_interleaved = shape->nodes_per_socket == 0;
+    n_nodes = shape->is_interleaved ? 1 : (guint64) shape->sockets * shape->nodes_per_socket;
+    n_cpus = n_nodes * shape->groups_per_node * shape->cores_per_group * shape->threads;
+    if (n_nodes > MACH_MAX_NODES)
+        return sim_config_error(config, "machine", "nodes_per_socket", error,
+                                "%" G_GUINT64_FORMAT " nodes (allowed: up to %d)", n_nodes, MACH_MAX_NODES);
+    if (n_cpus > MACH_MAX_CPUS)
+        return sim_config_error(config, "machine", "cores_per_l3", error,
+                                "%" G_GUINT64_FORMAT " CPUs (allowed: up to %d)", n_cpus, MACH_MAX_CPUS);
+    if (shape->is_interleaved && shape->groups_per_node % shape->sockets != 0)
+        return sim_config_error(config, "machine", "l3_per_node", error,
+                                "%u domains of the one node cannot be shared out among %u sockets",
+                                shape->groups_per_node, shape->sockets);
+    return TRUE;
+}
 
-    if (n_nodes > MACH_MAX_NODES) {
-        sim_config_error(config, "machine", "nodes_per_socket", error, "%" G_GUINT64_FORMAT " nodes (allowed: up to %d)",
-                         n_nodes, MACH_MAX_NODES);
+MachTopology *
+mach_topology_new(const SimConfig *config, GError **error)
+{
+    g_autoptr(MachTopology) t = g_new0(MachTopology, 1);
+    Shape shape;
+
+    if (!read_shape(&shape, config, error))
         return NULL;
-    }
-    if (n_cpus > MACH_MAX_CPUS) {
-        sim_config_error(config, "machine", "cores_per_l3", error, "%" G_GUINT64_FORMAT " CPUs (allowed: up to %d)",
-                         n_cpus, MACH_MAX_CPUS);
-        return NULL;
-    }
     t->n_sockets = shape.sockets;
-    t->n_nodes = (guint) n_nodes;
+    t->n_nodes = shape.is_interleaved ? 1 : shape.sockets * shape.nodes_per_socket;
+    t->n_homes = shape.is_interleaved ? 1 : shape.sockets;
     t->n_groups = t->n_nodes * shape.groups_per_node;
-    t->n_cpus = (guint) n_cpus;
+    t->n_cpus = t->n_groups * shape.cores_per_group * shape.threads;
     t->threads_per_core = shape.threads;
     t->page_size_bytes = (guint) sim_config_size(config, "machine", "page_size");
     t->cpu_node = g_new(guint16, t->n_cpus);
     t->cpu_group = g_new(guint16, t->n_cpus);
     t->cpu_sibling = g_new(guint16, t->n_cpus);
+    t->group_socket = g_new(guint16, t->n_groups);
     t->node_socket = g_new(guint16, t->n_nodes);
     t->node_memory_bytes = g_new(guint64, t->n_nodes);
     t->node_mem = g_new(guint16, t->n_nodes);
     t->zonelist = g_new(guint16, (gsize) t->n_nodes * t->n_nodes);
     for (guint node = 0; node < t->n_nodes; node++) {
-        t->node_socket[node] = (guint16) (node / shape.nodes_per_socket);
+        t->node_socket[node] = shape.is_interleaved ? 0 : (guint16) (node / shape.nodes_per_socket);
         t->node_memory_bytes[node] = (guint64) sim_config_size(config, "machine", "memory_per_node");
     }
+    for (guint group = 0; group < t->n_groups; group++)
+        t->group_socket[group] = (guint16) (group / (t->n_groups / t->n_sockets));
     if (!read_memoryless(t, config, error))
         return NULL;
     place_cpus(t, &shape);
     order_zonelists(t);
-    fill_transfers(t, config, shape.groups_per_node);
+    fill_transfers(t, config);
     return g_steal_pointer(&t);
 }
 
@@ -167,6 +192,7 @@ mach_topology_free(MachTopology *t)
     g_free(t->cpu_node);
     g_free(t->cpu_group);
     g_free(t->cpu_sibling);
+    g_free(t->group_socket);
     g_free(t->node_socket);
     g_free(t->node_memory_bytes);
     g_free(t->node_mem);

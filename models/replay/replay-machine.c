@@ -58,7 +58,7 @@ replay_topology_new(const ReplayShape *shape, GError **error)
     for (guint i = 0; i < topology->n_nodes; i++)
         topology->distance[i].same_agent_ps = topology->distance[i].unknown_ps = 0;
     memset(topology->transfer_ps, 0,
-           (gsize) topology->n_sockets * topology->n_groups * topology->n_groups * sizeof *topology->transfer_ps);
+           (gsize) topology->n_homes * topology->n_groups * topology->n_groups * sizeof *topology->transfer_ps);
     return topology;
 }
 

@@ -120,6 +120,7 @@ static const BadInput bad_inputs[] = {
     {"machine.cores_per_l3=5000", "cores_per_l3"},
     {"machine.cores_per_l3=4096", "(allowed: up to 4096)"},
     {"machine.memoryless_nodes=0;1", "no node with memory is left"},
+    {"machine.nodes_per_socket=0", "1 domains of the one node cannot be shared out among 2 sockets"},
     {"machine.memoryless_nodes=7", "is not a node (allowed: 0 to 1)"},
     {"machine.page_size=5K", "no such page size"},
     {"machine.possible_cpus=3", "fewer than the machine's CPUs (allowed: from 16)"},
