@@ -4,6 +4,7 @@
 
 #include "slub-parts.h"
 #include "slub-sheaf.h"
+#include "slub-veil.h"
 
 /* What the files of sheaves share. */
 

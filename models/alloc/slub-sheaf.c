@@ -71,9 +71,9 @@ slub_sheaf_take_below(SlubCache *cache, MachCpu *cpu, guint n, SlabId *ret_objec
         cache->below->take_bulk(cache, cpu, n, ret_objects);
         return;
     }
-    slub_sheaf_unveil(cache, cpu);
+    slub_unveil(cache, cpu);
     cache->below->take_bulk(cache, cpu, n, ret_objects);
-    slub_sheaf_veil(cache, cpu);
+    slub_veil(cache, cpu);
 }
 
 void
@@ -83,9 +83,9 @@ slub_sheaf_give_below(SlubCache *cache, MachCpu *cpu, guint n, SlabId *objects)
         cache->below->give_bulk(cache, cpu, n, objects);
         return;
     }
-    slub_sheaf_unveil(cache, cpu);
+    slub_unveil(cache, cpu);
     cache->below->give_bulk(cache, cpu, n, objects);
-    slub_sheaf_veil(cache, cpu);
+    slub_veil(cache, cpu);
 }
 
 void
@@ -159,9 +159,9 @@ alloc_below(SlubCache *cache, MachCpu *cpu, gint node)
 {
     SlabId object;
 
-    slub_sheaf_unveil(cache, cpu);
+    slub_unveil(cache, cpu);
     object = slub_alloc_from(&cache->below, cache, &cache->cpu[cpu->id], cpu, node);
-    slub_sheaf_veil(cache, cpu);
+    slub_veil(cache, cpu);
     return object;
 }
 
@@ -254,9 +254,9 @@ free_object(SlubCache *cache, MachCpu *cpu, SlabId object)
     SlubSheafCpu *p = slub_sheaf_cpu(cache, cpu);
 
     if (!slub_sheaf_accepts(cache, cpu, object)) {
-        slub_sheaf_unveil(cache, cpu);
+        slub_unveil(cache, cpu);
         slub_free_to(&cache->below, cache, &cache->cpu[cpu->id], cpu, object, 1);
-        slub_sheaf_veil(cache, cpu);
+        slub_veil(cache, cpu);
         return;
     }
     if (p->main->size == p->main->capacity)

@@ -57,17 +57,16 @@ void
 differential__compare_cpu(const Differential *d, guint cpu)
 {
     const SlubCpu *fast = &d->cache->cpu[cpu];
-    const SlubSheafCpu *below = d->cache->sheaves ? &d->cache->sheaves->cpu[cpu] : NULL;
     const RefSlab *slab = ref_slub_cpu_partial(d->ref, cpu);
     gboolean in_slabs = d->settings.kernel >= SLAB_KERNEL(5, 16);
 
     for (guint stat = 0; stat < SLAB_N_STATS; stat++)
         COMPARE(d, fast->stat[stat], ref_slub_stat(d->ref, (gint) cpu, stat), "cpu %u %s", cpu, slab_stat_name(stat));
-    if (below)
+    if (d->cache->sheaves || d->cache->arrays)
         COMPARE(d, fast->slab + fast->free, 0, "cpu %u: a cpu slab where the inline paths look", cpu);
-    COMPARE(d, below ? below->slab : fast->slab, differential__slab_of(d, ref_slub_cpu_slab(d->ref, cpu)),
+    COMPARE(d, slub_cpu_slab(fast), differential__slab_of(d, ref_slub_cpu_slab(d->ref, cpu)),
             "cpu %u: cpu slab", cpu);
-    COMPARE(d, below ? below->free : fast->free, ref_slub_cpu_freelist_length(d->ref, cpu), "cpu %u: freelist length",
+    COMPARE(d, slub_cpu_free(fast), ref_slub_cpu_freelist_length(d->ref, cpu), "cpu %u: freelist length",
             cpu);
     for (SlabId id = fast->partial; id || slab; id = d->system->arena.slab[id].next, slab = slab->next) {
         COMPARE(d, id, differential__slab_of(d, slab), "cpu %u: a slab of the cpu partial list", cpu);

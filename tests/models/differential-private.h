@@ -5,6 +5,7 @@
 #include "differential.h"
 #include "ref-sheaf.h"
 #include "slub-sheaf.h"
+#include "slub-veil.h"
 
 /* Shared by the files of the comparison only. */
 

@@ -271,7 +271,7 @@ check_sheaf_totals(const Case *c, const DifferentialTotals *totals)
 {
     gboolean has_nodes = c->machine > 0;
 
-    for (guint stat = SLAB_FIRST_SHEAF_STAT; stat < SLAB_N_STATS; stat++) {
+    for (guint stat = SLAB_FIRST_SHEAF_STAT; stat < SLAB_FIRST_ARRAY_STAT; stat++) {
         gboolean is_gone =
             c->kernel >= SLAB_KERNEL(7, 0) && (stat == SLAB_STAT_ALLOC_PCS || stat == SLAB_STAT_FREE_PCS);
         gboolean is_later = c->kernel < SLAB_KERNEL(7, 0) && stat == SLAB_STAT_FREE_RCU_SHEAF_FAIL;
