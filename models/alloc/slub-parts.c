@@ -65,6 +65,9 @@ slub_has_partial(SlubCache *cache, MachCpu *cpu, guint node_id)
 {
     const SlubNode *node = &cache->node[node_id];
 
+    /* get_node() finds nothing there. */
+    if (!cpu->machine->topology->node_memory_bytes[node_id])
+        return FALSE;
     sim_sync(cpu->engine, cpu->agent);
     if (node->partial.count > 0)
         return TRUE;

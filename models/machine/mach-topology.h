@@ -25,7 +25,8 @@ typedef struct
     guint16 *cpu_sibling; /* [n_cpus] the other thread of a two-thread core, MACH_NO_CPU without one */
     guint16 *node_socket; /* [n_nodes] */
     guint64 *node_memory_bytes; /* [n_nodes]; 0 = a memoryless node */
-    guint16 *node_mem;    /* [n_nodes] numa_mem_id(): the nearest node with memory */
+    guint16 *node_mem;    /* [n_nodes] the nearest node with memory */
+    gboolean knows_memoryless; /* CONFIG_HAVE_MEMORYLESS_NODES: numa_mem_id() is node_mem, else the node itself */
     guint16 *zonelist;    /* [n_nodes][n_nodes]: nodes with memory by distance, the rest MACH_NO_CPU */
     SimTime *transfer_ps; /* [n_sockets as home][n_groups][n_groups] */
     SimDistance *distance; /* [n_nodes as home] of a line whose memory is on that node */

@@ -151,6 +151,7 @@ ref_params(Differential *d, guint *cpu_node, gboolean *has_memory, guint *zoneli
         .n_nodes = n_nodes,
         .cpu_node = cpu_node,
         .node_has_memory = has_memory,
+        .own_mem_id = !topology->knows_memoryless,
         .zonelist = zonelist,
         .objects = s->objects,
         .fallback_objects = s->fallback_objects,

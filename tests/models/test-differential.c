@@ -24,7 +24,9 @@ static const struct {
     {"one-node", "[machine]\nsockets = 1\ncores_per_l3 = 3\n"},
     {"two-nodes", "[machine]\nsockets = 2\ncores_per_l3 = 2\n"},
     {"four-nodes", "[machine]\nsockets = 2\nnodes_per_socket = 2\ncores_per_l3 = 1\nthreads_per_core = 2\n"},
-    {"memoryless", "[machine]\nsockets = 2\nnodes_per_socket = 2\ncores_per_l3 = 1\nmemoryless_nodes = 1\n"},
+    {"memoryless", "[machine]\nsockets = 2\nnodes_per_socket = 2\ncores_per_l3 = 1\nmemoryless_nodes = 1\n"
+                   "memory_ids = nearest\n"},
+    {"memoryless-x86", "[machine]\nsockets = 2\nnodes_per_socket = 2\ncores_per_l3 = 1\nmemoryless_nodes = 1\n"},
 };
 
 static const guint objects_per_slab[] = {1, 2, 3, 16, 64};

@@ -135,6 +135,8 @@ ref__cpu_mem_node(const RefSlub *slub, guint cpu)
     const RefParams *p = &slub->params;
     const guint *order = &p->zonelist[p->cpu_node[cpu] * p->n_nodes];
 
+    if (p->own_mem_id)
+        return p->cpu_node[cpu];
     for (guint i = 0; i < p->n_nodes; i++)
         if (p->node_has_memory[order[i]])
             return order[i];

@@ -91,6 +91,7 @@ typedef struct {
     guint n_nodes;
     const guint *cpu_node;           /* n_cpus entries; NULL: all on node 0 */
     const gboolean *node_has_memory; /* n_nodes entries; NULL: all have */
+    gboolean own_mem_id;             /* numa_mem_id() is the CPU's node even without memory, as on x86 */
     const guint *zonelist;           /* n_nodes x n_nodes, row i: nodes by distance from i, i first; NULL: i, then the
                                       * others by number */
     guint objects;                   /* per slab of the preferred order */
