@@ -78,7 +78,7 @@ slub_has_partial(SlubCache *cache, MachCpu *cpu, guint node_id)
 SlabId
 slub_take_single(SlubCache *cache, MachCpu *cpu, guint node_id, SlubLockSite site)
 {
-    SimTime update_ps = slub_is_debug(cache) ? slub_debug_processing(cache, cpu) : cpu->machine->costs.slab_cas;
+    SimTime update_ps = slub_is_debug(cache) ? slub_debug_processing(cache, cpu, 1) : cpu->machine->costs.slab_cas;
     SlabId id;
 
     slub_lock(cache, cpu, node_id, site);

@@ -300,6 +300,7 @@ static const KnownCache known_caches[] = {
     {0, "bench_1120:1120"},
     {0, "bench_4096:4096"},
     {0, "filelock_cache:216"},
+    {0, "names_cache:4096,flags=HWCACHE_ALIGN,usersize=4096"},
     {0, "dentry:192,flags=RECLAIM_ACCOUNT|ACCOUNT"},
     {0, "ext4_inode_cache:1136,flags=RECLAIM_ACCOUNT|ACCOUNT,ctor"},
     {0, "xfs_inode:984,align=64,flags=RECLAIM_ACCOUNT|ACCOUNT,ctor"},
