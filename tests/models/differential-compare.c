@@ -143,6 +143,17 @@ compare_pages(const Differential *d)
 }
 
 void
+differential__pair_array(Differential *d, guint cpu)
+{
+    guint n;
+    RefObject *const *objects = ref_slub_array(d->ref, cpu, &n);
+
+    COMPARE(d, slub_array_cpu_objects(d->cache, cpu), n, "cpu %u: objects in the array", cpu);
+    for (guint i = 0; i < n; i++)
+        differential__pair(d, d->cache->arrays->cpu[cpu].object[i], objects[i]);
+}
+
+void
 differential_compare_all(Differential *d)
 {
     g_autofree char *why = slub_cache_check(d->cache);
@@ -154,8 +165,10 @@ differential_compare_all(Differential *d)
         differential__pair_cpu_sheaves(d, cpu);
     for (guint node = 0; d->cache->sheaves && node < d->topology->n_nodes; node++)
         differential__pair_barn(d, node, TRUE);
-    for (guint cpu = 0; cpu < d->topology->n_cpus; cpu++)
+    for (guint cpu = 0; cpu < d->topology->n_cpus; cpu++) {
+        differential__pair_array(d, cpu);
         differential__compare_cpu(d, cpu);
+    }
     differential__compare_nodes(d);
     for (guint node = 0; node < d->topology->n_nodes; node++)
         compare_node_list(d, node);

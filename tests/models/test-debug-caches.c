@@ -16,8 +16,7 @@ pair_ns(const char *settings)
 
 /* One object at a time off a slab that stays listed. Of 6.1, F, Z and P touch 88 bytes of a 64-byte object (72 with the
  * right red zone, 8 between, 8 of left padding) and 1144 of a 1120-byte one. F and P look at the rest of the slab in
- * every call too: 64 bytes behind 42 objects of 96, 512 behind 28 of 1152, with U 96
- * behind those of 64. */
+ * every call too: 64 bytes behind 42 objects of 96, 512 behind 28 of 1152, with U 96 behind 25 of 160. */
 static void
 test_bytes(void)
 {
