@@ -24,8 +24,8 @@ struct _SlubArrays {
     SlubGeneration entries; /* the generation below with the entry points of arrays */
 };
 
-/* kmem_cache_setup_percpu_array(): `capacity` objects, 1 to SLUB_ARRAY_CAPACITY_MAX. Before the cache is used and before
- * slub_latency_enable(). SIM_ERROR_MODEL for a cache without a cpu slab, with sheaves or with debug flags. */
+/* kmem_cache_setup_percpu_array(): `capacity` objects, 1 to SLUB_ARRAY_CAPACITY_MAX. Before the cache is used and
+ * before slub_latency_enable(). SIM_ERROR_MODEL for a cache without a cpu slab, with sheaves or with debug flags. */
 gboolean slub_array_set_up(SlubCache *cache, guint capacity, GError **error);
 
 /* kmem_cache_prefill_percpu_array(): takes as many objects in bulk as the CPU's array lacks to have `n`, and frees them

@@ -41,7 +41,8 @@ slub_debug_processing(const SlubCache *cache, const MachCpu *cpu, guint n_object
         n_filled = g->flags & SLAB_RED_ZONE ? n : g->inuse_bytes;
     else if (g->flags & SLAB_RED_ZONE)
         n_filled = n - g->inuse_bytes;
-    return (g->flags & SLAB_CONSISTENCY_CHECKS ? n_checked * costs->check_byte : 0) + n_objects * n_filled * costs->memset_byte;
+    return (g->flags & SLAB_CONSISTENCY_CHECKS ? n_checked * costs->check_byte : 0) +
+           n_objects * n_filled * costs->memset_byte;
 }
 
 SimTime

@@ -51,8 +51,8 @@ slub_sheaf_count_frees(SlubCache *cache, const MachCpu *cpu, guint n)
     slub_count_n(cache, cpu, is_own ? SLAB_STAT_FREE_PCS : SLAB_STAT_FREE_FASTPATH, n);
 }
 
-/* can_free_to_pcs(): objects of another node than the CPU's memory go straight to their slab. To 7.0 that is all of them
- * where numa_mem_id() has no memory, from 7.1 on none of them there. The what-if needs a barn. */
+/* can_free_to_pcs(): objects of another node than the CPU's memory go straight to their slab. To 7.0 that is all of
+ * them where numa_mem_id() has no memory, from 7.1 on none of them there. The what-if needs a barn. */
 static inline gboolean
 slub_sheaf_accepts(const SlubCache *cache, const MachCpu *cpu, SlabId object)
 {

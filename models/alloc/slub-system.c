@@ -236,8 +236,8 @@ slub_cache_check(const SlubCache *cache)
         SlabId slab = slub_cpu_slab(c);
 
         n_objects += c->n_objects;
-        n_private += slub_cpu_free(c) + (sheaves ? slub_sheaf_cpu_objects(cache, i) : 0) +
-                     slub_array_cpu_objects(cache, i);
+        n_private +=
+            slub_cpu_free(c) + (sheaves ? slub_sheaf_cpu_objects(cache, i) : 0) + slub_array_cpu_objects(cache, i);
         if (slab && (!(arena->slab[slab].flags & SLAB_FROZEN) || arena->slab[slab].flags & SLAB_ON_PARTIAL))
             g_string_append_printf(why, "cpu %u: its slab is not frozen or listed; ", i);
         for (SlabId id = c->partial; id; id = arena->slab[id].next)

@@ -279,9 +279,9 @@ mm_tree_copy_expected(const MmCaches *mm, MmTree *tree, MachCpu *cpu, guint n_vm
     guint n_expected = (2 * n_vmas + 1 + 13) / 14, n_leaves = (n_vmas + 14) / 15;
 
     if (mm->maple_node)
-        store_nodes(mm, tree, cpu,
-                    (MmStore){.n_reserved = n_expected + (n_expected + 7) / 8 + 3,
-                              .n_used = n_leaves + (n_leaves > 1)});
+        store_nodes(
+            mm, tree, cpu,
+            (MmStore){.n_reserved = n_expected + (n_expected + 7) / 8 + 3, .n_used = n_leaves + (n_leaves > 1)});
 }
 
 /* mt_destroy_walk() of a tree that nobody reads any more: nothing waits for RCU. */

@@ -25,18 +25,18 @@ enum {
 typedef enum {
     MM_NODES_BULK,   /* as in the release */
     MM_NODES_SINGLE, /* patch 4: mt_alloc_bulk() and mt_free_bulk() are loops of single calls */
-    MM_NODES_PREFILL /* patches 5 and 6 on top: mas_preallocate() only fills the CPU's array (slub-array.h) and the store
-                      * asks for what it needs; mas_expected_entries() of fork reserves as before */
+    MM_NODES_PREFILL /* patches 5 and 6 on top: mas_preallocate() only fills the CPU's array (slub-array.h) and the
+                      * store asks for what it needs; mas_expected_entries() of fork reserves as before */
 } MmNodes;
 
 #define MM_NODES_KEY                                                                                                   \
-    {.group = "workload",                                                                                              \
-     .key = "tree_nodes",                                                                                              \
-     .type = SIM_KEY_CHOICE,                                                                                           \
-     .fallback = "bulk",                                                                                               \
-     .choices = "bulk|single|prefill",                                                                                 \
-     .help = "how tree nodes come and go: bulk = as in the release, single = no bulk calls, prefill = no reservation " \
-             "either, but a filled array of the CPU (RFC of 2023; array_capacity of [cache maple_node])"}
+    {                                                                                                                  \
+        .group = "workload", .key = "tree_nodes", .type = SIM_KEY_CHOICE, .fallback = "bulk",                          \
+        .choices = "bulk|single|prefill",                                                                              \
+        .help =                                                                                                        \
+            "how tree nodes come and go: bulk = as in the release, single = no bulk calls, prefill = no reservation "  \
+            "either, but a filled array of the CPU (RFC of 2023; array_capacity of [cache maple_node])"                \
+    }
 
 /* The caches, NULL where the release or the workload has none, and the RCU callbacks. */
 typedef struct {

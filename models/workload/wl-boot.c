@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A boot as what it does to address spaces: a shell runs one program after another. The shell forks on its own CPU; the
  * child begins on any other one (all are idle: select_task_rq_fair() with SD_BALANCE_FORK), gives up its copy of the
- * address space, is mapped anew by execve() and the dynamic linker, runs, and exits. kernel/fork.c dup_mmap(), fs/exec.c,
- * fs/binfmt_elf.c and mm/mmap.c of 6.4 to 6.5, whose rules of reservation mm-space.h has:
- *   a mapping into a gap       one store
- *   one over another mapping   that one is split (a store), its part is unmapped, then a store
+ * address space, is mapped anew by execve() and the dynamic linker, runs, and exits. kernel/fork.c dup_mmap(),
+ * fs/exec.c, fs/binfmt_elf.c and mm/mmap.c of 6.4 to 6.5, whose rules of reservation mm-space.h has: a mapping into a
+ * gap       one store one over another mapping   that one is split (a store), its part is unmapped, then a store
  *   mprotect of a part         one store, which splits it
  *   munmap of a mapping        the side tree and a store
- * Left out: VMAs that merge, anon_vmas, more than one program at a time, kernel threads, other maple trees than those of
- * address spaces. */
+ * Left out: VMAs that merge, anon_vmas, more than one program at a time, kernel threads, other maple trees than those
+ * of address spaces. */
 #include "mm-space.h"
 #include "workload.h"
 
@@ -32,8 +31,8 @@ static const SimKeySpec keys[] = {
     {KEY("boot_shell_vmas", SIM_KEY_INT), .fallback = "30", .min = 1, .max = 60,
      .help = "boot: VMAs of the shell, which each fork copies"},
     {KEY("boot_link_compute", SIM_KEY_COST),
-     .fallback = "100 us [20 us .. 500 us] estimate: 5 ms for execve() and linking in a guest whose root is the host's", .max = 1e9,
-     .help = "boot: computing time between two of these calls"},
+     .fallback = "100 us [20 us .. 500 us] estimate: 5 ms for execve() and linking in a guest whose root is the host's",
+     .max = 1e9, .help = "boot: computing time between two of these calls"},
     {KEY("boot_run_compute", SIM_KEY_COST),
      .fallback = "3 ms [0.5 ms .. 20 ms] estimate: a small tool's own work, its exit and the shell's next fork",
      .max = 1e12, .help = "boot: computing time of a program once it is linked, and of the shell between two"},

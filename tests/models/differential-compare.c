@@ -64,10 +64,8 @@ differential__compare_cpu(const Differential *d, guint cpu)
         COMPARE(d, fast->stat[stat], ref_slub_stat(d->ref, (gint) cpu, stat), "cpu %u %s", cpu, slab_stat_name(stat));
     if (d->cache->sheaves || d->cache->arrays)
         COMPARE(d, fast->slab + fast->free, 0, "cpu %u: a cpu slab where the inline paths look", cpu);
-    COMPARE(d, slub_cpu_slab(fast), differential__slab_of(d, ref_slub_cpu_slab(d->ref, cpu)),
-            "cpu %u: cpu slab", cpu);
-    COMPARE(d, slub_cpu_free(fast), ref_slub_cpu_freelist_length(d->ref, cpu), "cpu %u: freelist length",
-            cpu);
+    COMPARE(d, slub_cpu_slab(fast), differential__slab_of(d, ref_slub_cpu_slab(d->ref, cpu)), "cpu %u: cpu slab", cpu);
+    COMPARE(d, slub_cpu_free(fast), ref_slub_cpu_freelist_length(d->ref, cpu), "cpu %u: freelist length", cpu);
     for (SlabId id = fast->partial; id || slab; id = d->system->arena.slab[id].next, slab = slab->next) {
         COMPARE(d, id, differential__slab_of(d, slab), "cpu %u: a slab of the cpu partial list", cpu);
         COMPARE(d, d->system->arena.slab[id].cpu_partial_count, in_slabs ? slab->slabs : slab->pobjects,

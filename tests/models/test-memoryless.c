@@ -56,7 +56,11 @@ static void
 test_who(void)
 {
     Case cases[] = {
-        {.ids = "own", .kernel = SLAB_KERNEL(7, 0), .n_slabs = MIN_PARTIAL + 1, .n_slow_allocs = N, .n_slow_frees = N,
+        {.ids = "own",
+         .kernel = SLAB_KERNEL(7, 0),
+         .n_slabs = MIN_PARTIAL + 1,
+         .n_slow_allocs = N,
+         .n_slow_frees = N,
          .n_from_any = N - MIN_PARTIAL - 1},
         {.ids = "nearest", .kernel = SLAB_KERNEL(7, 0), .n_slabs = 1, .n_refilled = N},
         {.ids = "own", .kernel = SLAB_KERNEL(7, 1), .n_slabs = 2, .n_refilled = N},

@@ -209,7 +209,8 @@ test_calls(void)
     }
 }
 
-/* fork to 6.7, of 30 VMAs: 5 leaves of 14 slots and a parent for 61 ranges, 3 to work with; 2 leaves and a root stay. */
+/* fork to 6.7, of 30 VMAs: 5 leaves of 14 slots and a parent for 61 ranges, 3 to work with; 2 leaves and a root stay.
+ */
 static void
 copy_expected(MachCpu *cpu, void *data)
 {
