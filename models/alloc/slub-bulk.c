@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Bulk calls, flush and shrink: mm/slub.c 5.10 to 7.1 (slub-facts B.1, B.4). */
+#include "slub-array.h"
 #include "slub-latency.h"
 #include "slub-parts.h"
 #include "slub-sheaf.h"
 #include "slub-trace.h"
+#include "slub-veil.h"
 
 void
 slub_cpu_slab_take_bulk(SlubCache *cache, MachCpu *cpu, guint n, SlabId *ret_objects)
 {
     SlubCpu *c = &cache->cpu[cpu->id];
-    gboolean counts_fast = cache->system->kernel >= SLAB_KERNEL(6, 8);
+    gboolean counts_fast = cache->system->counts_bulk;
     guint done = 0;
 
     while (done < n) {
@@ -34,6 +36,8 @@ slub_alloc_bulk_inside(SlubCache *cache, MachCpu *cpu, guint n, SlabId *ret_obje
     cache->cpu[cpu->id].n_objects += n;
     if (cache->sheaves) {
         slub_sheaf_alloc_bulk(cache, cpu, n, ret_objects);
+    } else if (cache->arrays) {
+        slub_array_alloc_bulk(cache, cpu, n, ret_objects);
     } else {
         cache->below->take_bulk(cache, cpu, n, ret_objects);
         if (!cache->below->has_cpu_slab)
@@ -117,7 +121,9 @@ slub_give_bulk(SlubCache *cache, MachCpu *cpu, guint n, SlabId *objects)
 
         n = is_marking ? detach_marking(n, objects, &n_detached) : detach_swapping(n, objects, &n_detached);
         sim_private(cpu->engine, cpu->agent);
-        if (cache->below->has_cpu_slab)
+        if (cache->arrays)
+            slub_array_free(cache, cpu, slab, n_detached);
+        else if (cache->below->has_cpu_slab)
             slub_free_to(&cache->below, cache, &cache->cpu[cpu->id], cpu, slab, n_detached);
         else
             slub_direct_free_to_slab(cache, cpu, slab, n_detached);
@@ -163,14 +169,15 @@ void
 slub_flush_cpu(SlubCache *cache, MachCpu *cpu)
 {
     cache = slub_behind(cache);
-    if (!cache->sheaves) {
+    if (!cache->sheaves && !cache->arrays) {
         flush_cpu_slab(cache, cpu);
         return;
     }
-    slub_sheaf_flush_cpu(cache, cpu);
-    slub_sheaf_unveil(cache, cpu);
+    if (cache->sheaves)
+        slub_sheaf_flush_cpu(cache, cpu);
+    slub_unveil(cache, cpu);
     flush_cpu_slab(cache, cpu);
-    slub_sheaf_veil(cache, cpu);
+    slub_veil(cache, cpu);
 }
 
 enum {

@@ -19,19 +19,30 @@ object_bytes(const SlubCache *cache)
     return g->size_bytes - (g->metadata_end_bytes - g->inuse_bytes);
 }
 
-/* Check all, then poison and draw the red zones anew. */
+/* What slab_pad_check() looks at in every call: the poisoned rest of the slab behind the last object. */
+static guint
+leftover_bytes(const SlubCache *cache, guint page_size_bytes)
+{
+    const SlabGeometry *g = &cache->geometry;
+
+    return g->flags & SLAB_POISON ? (page_size_bytes << g->order) - g->objects * g->size_bytes : 0;
+}
+
+/* check_slab(), then check_object() of all of each object, which is poisoned and gets its red zones anew. */
 SimTime
-slub_debug_processing(const SlubCache *cache, const MachCpu *cpu)
+slub_debug_processing(const SlubCache *cache, const MachCpu *cpu, guint n_objects)
 {
     const SlabGeometry *g = &cache->geometry;
     const MachCosts *costs = &cpu->machine->costs;
     guint n = object_bytes(cache), n_filled = 0;
+    guint n_checked = n_objects * n + leftover_bytes(cache, cpu->machine->topology->page_size_bytes);
 
     if (g->flags & SLAB_POISON)
         n_filled = g->flags & SLAB_RED_ZONE ? n : g->inuse_bytes;
     else if (g->flags & SLAB_RED_ZONE)
         n_filled = n - g->inuse_bytes;
-    return (g->flags & SLAB_CONSISTENCY_CHECKS ? n * costs->check_byte : 0) + n_filled * costs->memset_byte;
+    return (g->flags & SLAB_CONSISTENCY_CHECKS ? n_checked * costs->check_byte : 0) +
+           n_objects * n_filled * costs->memset_byte;
 }
 
 SimTime
@@ -72,7 +83,7 @@ activate_alloc_slow(SlubCache *cache, MachCpu *cpu, gint node)
     guint n_private = cache->cpu[cpu->id].free;
 
     slub_load(cache, cpu, 0, 0);
-    mach_spend(cpu, slub_debug_processing(cache, cpu) + slub_debug_tracking(cache, cpu));
+    mach_spend(cpu, slub_debug_processing(cache, cpu, 1) + slub_debug_tracking(cache, cpu));
     /* To 5.11 object by object, each under the slab's bit lock. */
     if (gives_back_one_by_one)
         mach_spend(cpu, n_private * cpu->machine->costs.slab_cas);
@@ -91,7 +102,7 @@ activate_free_slow(SlubCache *cache, MachCpu *cpu, SlabId id, guint n_objects)
     guint node = slub_slab_node(cache, id);
 
     slub_lock(cache, cpu, node, SLUB_LOCK_DEBUG_FREE);
-    mach_spend(cpu, n_objects * (slub_debug_processing(cache, cpu) + slub_debug_tracking(cache, cpu)));
+    mach_spend(cpu, slub_debug_processing(cache, cpu, n_objects) + n_objects * slub_debug_tracking(cache, cpu));
     slub_unlock(cache, cpu, node);
     slub_generation_frozen.free_slow(cache, cpu, id, n_objects);
 }
@@ -101,7 +112,7 @@ slub_debug_add_new_slab(SlubCache *cache, MachCpu *cpu, SlabId id)
 {
     Slab *slab = slub_slab(cache, id);
 
-    mach_spend(cpu, slub_debug_processing(cache, cpu));
+    mach_spend(cpu, slub_debug_processing(cache, cpu, 1));
     slub_lock(cache, cpu, slab->node, SLUB_LOCK_DEBUG_NEW);
     slab->inuse = 1;
     slab->flags &= (guint8) ~SLAB_FROZEN;
@@ -135,7 +146,7 @@ slub_debug_free_to_slab(SlubCache *cache, MachCpu *cpu, SlabId id, guint n_objec
 
     mach_spend(cpu, cpu->machine->costs.free_slow + slub_debug_tracking(cache, cpu));
     slub_lock(cache, cpu, node_id, SLUB_LOCK_DEBUG_FREE);
-    mach_spend(cpu, slub_touch(cpu, slab) + n_objects * slub_debug_processing(cache, cpu));
+    mach_spend(cpu, slub_touch(cpu, slab) + slub_debug_processing(cache, cpu, n_objects));
     was_full = slab->inuse == slab->objects;
     slab->inuse = (guint16) (slab->inuse - n_objects);
     slab->version++;

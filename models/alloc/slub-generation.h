@@ -10,6 +10,7 @@
 typedef struct _SlubSystem SlubSystem;
 typedef struct _SlubCache SlubCache;
 typedef struct _SlubSheaves SlubSheaves;
+typedef struct _SlubArrays SlubArrays;
 typedef struct _SlubLatency SlubLatency;
 
 /* Call sites of the list_lock. */

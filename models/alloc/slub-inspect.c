@@ -6,6 +6,7 @@
 #include "slub-parts.h"
 #include "slub-sheaf.h"
 #include "slub-trace.h"
+#include "slub-veil.h"
 
 /* A look at `n_slabs` slabs from one end of the list; returns their free objects. The reader's copy of a struct slab is
  * charged like a write: who changes the slab next must take the line back. */
@@ -68,7 +69,7 @@ slub_needs_flush(const SlubCache *cache, guint id)
     const SlubCpu *c = &slub_behind(cache)->cpu[id];
     const SlubSheafCpu *p = cache->sheaves ? &cache->sheaves->cpu[id] : NULL;
 
-    if (p && (p->spare || p->rcu_free || p->main->size > 0 || p->slab))
+    if (p && (p->spare || p->rcu_free || p->main->size > 0))
         return TRUE;
-    return c->slab || c->partial;
+    return slub_cpu_slab(c) || c->partial;
 }

@@ -119,6 +119,7 @@ alloc_slow(SlubCache *cache, MachCpu *cpu, gint node)
         {SLAB_STAT_CPU_PARTIAL_ALLOC, SLUB_PATH_ALLOC_CPU_PARTIAL},
         {SLAB_STAT_ALLOC_REFILL, SLUB_PATH_ALLOC_REFILL},
         {SLAB_STAT_ALLOC_PCS, SLUB_PATH_ALLOC_SHEAF},
+        {SLAB_STAT_ALLOC_PCA, SLUB_PATH_ALLOC_ARRAY},
         {SLAB_STAT_ALLOC_FASTPATH, SLUB_PATH_ALLOC_FAST},
     };
     SlubLatency *latency = cache->latency;
@@ -147,6 +148,7 @@ free_slow(SlubCache *cache, MachCpu *cpu, SlabId slab, guint n_objects)
         {SLAB_STAT_FREE_FROZEN, SLUB_PATH_FREE_FROZEN},
         {SLAB_STAT_FREE_SLOWPATH, SLUB_PATH_FREE_SLAB},
         {SLAB_STAT_FREE_PCS, SLUB_PATH_FREE_SHEAF},
+        {SLAB_STAT_FREE_PCA, SLUB_PATH_FREE_ARRAY},
         {SLAB_STAT_FREE_FASTPATH, SLUB_PATH_FREE_FAST},
     };
     SlubLatency *latency = cache->latency;
@@ -201,7 +203,7 @@ slub_latency_start(SlubCache *cache, guint cpu, guint cpu_class)
     }
 }
 
-/* With sheaves the fast path below them is part of other calls, and what sheaves count as fast path has been timed. */
+/* With a layer the fast path below it is part of other calls, and what sheaves count as fast path has been timed. */
 void
 slub_latency_stop(SlubCache *cache, guint cpu)
 {
@@ -213,7 +215,7 @@ slub_latency_stop(SlubCache *cache, guint cpu)
     if (!cache->latency)
         return;
     c = &cache->latency->cpu[cpu];
-    for (guint i = 0; i < 2 && c->is_on && !cache->sheaves; i++) {
+    for (guint i = 0; i < 2 && c->is_on && !cache->sheaves && !cache->arrays; i++) {
         guint64 n = cache->cpu[cpu].stat[fast_stat[i]] - c->fast_at_start[i] - c->fast_in_bulk[i];
 
         if (n > 0)

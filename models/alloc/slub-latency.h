@@ -17,6 +17,7 @@
 #define SLUB_LATENCY_PATHS(PATH)                                                                                       \
     PATH(ALLOC_FAST, ALLOC, "fastpath")                                                                                \
     PATH(ALLOC_SHEAF, ALLOC, "sheaf hit")                                                                              \
+    PATH(ALLOC_ARRAY, ALLOC, "array hit")                                                                              \
     PATH(ALLOC_BARN, ALLOC, "barn")                                                                                    \
     PATH(ALLOC_REFILL, ALLOC, "cpu slab refill")                                                                       \
     PATH(ALLOC_CPU_PARTIAL, ALLOC, "cpu partial")                                                                      \
@@ -25,6 +26,7 @@
     PATH(ALLOC_NEW_SLAB, ALLOC, "new slab")                                                                            \
     PATH(FREE_FAST, FREE, "fastpath")                                                                                  \
     PATH(FREE_SHEAF, FREE, "sheaf hit")                                                                                \
+    PATH(FREE_ARRAY, FREE, "array hit")                                                                                \
     PATH(FREE_BARN, FREE, "barn")                                                                                      \
     PATH(FREE_SLAB, FREE, "slab")                                                                                      \
     PATH(FREE_FROZEN, FREE, "frozen slab")                                                                             \

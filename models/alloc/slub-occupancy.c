@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "slub-sheaf.h"
 #include "slub-trace.h"
+#include "slub-veil.h"
 
 const char *
 slub_holder_name(SlubHolder holder)
@@ -41,14 +41,13 @@ slub_occupancy_add_cpu(const SlubCache *cache, guint cpu, guint node, SlubOccupa
 {
     const Slab *arena = cache->system->arena.slab;
     const SlubCpu *c = &slub_behind(cache)->cpu[cpu];
-    SlabId slab = cache->sheaves ? cache->sheaves->cpu[cpu].slab : c->slab;
-    guint n_private = cache->sheaves ? cache->sheaves->cpu[cpu].free : c->free;
+    SlabId slab = slub_cpu_slab(c);
 
     for (SlabId id = c->partial; id; id = arena[id].next)
         if (arena[id].node == node)
             count_slab(cache, id, 0, &sum[SLUB_ON_CPU_PARTIAL]);
     if (slab && arena[slab].node == node)
-        count_slab(cache, slab, n_private, &sum[SLUB_ON_CPU]);
+        count_slab(cache, slab, slub_cpu_free(c), &sum[SLUB_ON_CPU]);
 }
 
 guint64

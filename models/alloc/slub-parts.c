@@ -65,6 +65,9 @@ slub_has_partial(SlubCache *cache, MachCpu *cpu, guint node_id)
 {
     const SlubNode *node = &cache->node[node_id];
 
+    /* get_node() finds nothing there. */
+    if (!cpu->machine->topology->node_memory_bytes[node_id])
+        return FALSE;
     sim_sync(cpu->engine, cpu->agent);
     if (node->partial.count > 0)
         return TRUE;
@@ -75,7 +78,7 @@ slub_has_partial(SlubCache *cache, MachCpu *cpu, guint node_id)
 SlabId
 slub_take_single(SlubCache *cache, MachCpu *cpu, guint node_id, SlubLockSite site)
 {
-    SimTime update_ps = slub_is_debug(cache) ? slub_debug_processing(cache, cpu) : cpu->machine->costs.slab_cas;
+    SimTime update_ps = slub_is_debug(cache) ? slub_debug_processing(cache, cpu, 1) : cpu->machine->costs.slab_cas;
     SlabId id;
 
     slub_lock(cache, cpu, node_id, site);

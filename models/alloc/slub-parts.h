@@ -127,9 +127,9 @@ slub_is_debug(const SlubCache *cache)
  * pages go. */
 void slub_debug_set_up_slab(const SlubCache *cache, MachCpu *cpu, guint n_objects);
 void slub_debug_check_slab(const SlubCache *cache, MachCpu *cpu);
-/* The time of alloc_debug_processing(), or of free_debug_processing() without its locks, of one object; of set_track(),
- * 0 without SLAB_STORE_USER. */
-SimTime slub_debug_processing(const SlubCache *cache, const MachCpu *cpu);
+/* The time of alloc_debug_processing() of one object, or of free_debug_processing() of some of one slab without its
+ * locks; of set_track(), 0 without SLAB_STORE_USER. */
+SimTime slub_debug_processing(const SlubCache *cache, const MachCpu *cpu, guint n_objects);
 SimTime slub_debug_tracking(const SlubCache *cache, const MachCpu *cpu);
 /* alloc_single_from_new_slab(): the caller has one object of it. */
 void slub_debug_add_new_slab(SlubCache *cache, MachCpu *cpu, SlabId id);

@@ -105,7 +105,7 @@ slub_sheaf_free_bulk(SlubCache *cache, MachCpu *cpu, guint n, SlabId *objects)
 static SlubSheaf *
 prefill_oversize(SlubCache *cache, MachCpu *cpu, guint n)
 {
-    SlubSheaf *sheaf = slub_sheaf_make(n, cpu->mem_node);
+    SlubSheaf *sheaf = slub_sheaf_make(n, cpu->machine->topology->node_mem[cpu->node]);
 
     slub_count(cache, cpu, SLAB_STAT_SHEAF_PREFILL_OVERSIZE);
     mach_spend(cpu, cpu->machine->costs.sheaf_new);
@@ -126,7 +126,8 @@ prefill_regular(SlubCache *cache, MachCpu *cpu, guint n)
         p->spare = NULL;
         slub_count(cache, cpu, SLAB_STAT_SHEAF_PREFILL_FAST);
     } else {
-        sheaf = slub_barn_get_any(cpu, slub_barn(cache, cpu));
+        if (slub_has_barn(cache, cpu))
+            sheaf = slub_barn_get_any(cpu, slub_barn(cache, cpu));
         slub_count(cache, cpu, SLAB_STAT_SHEAF_PREFILL_SLOW);
         slub_count(cache, cpu, sheaf && sheaf->size > 0 ? SLAB_STAT_BARN_GET : SLAB_STAT_BARN_GET_FAIL);
     }
@@ -186,7 +187,7 @@ slub_return_sheaf(SlubCache *cache, MachCpu *cpu, SlubSheaf *sheaf)
     }
     slub_count(cache, cpu, SLAB_STAT_SHEAF_RETURN_SLOW);
     sim_sync(cpu->engine, cpu->agent);
-    if (barn->full.count >= SLUB_BARN_FULL_MAX) {
+    if (!slub_has_barn(cache, cpu) || barn->full.count >= SLUB_BARN_FULL_MAX) {
         slub_sheaf_flush(cache, cpu, sheaf);
         slub_sheaf_discard(cache, cpu, sheaf);
         return;

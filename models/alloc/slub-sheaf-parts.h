@@ -4,6 +4,7 @@
 
 #include "slub-parts.h"
 #include "slub-sheaf.h"
+#include "slub-veil.h"
 
 /* What the files of sheaves share. */
 
@@ -13,11 +14,18 @@ slub_sheaf_cpu(const SlubCache *cache, const MachCpu *cpu)
     return &cache->sheaves->cpu[cpu->id];
 }
 
-/* get_barn() and the node whose barn that is: of the nearest node with memory, from 7.1 on the CPU's own. */
+/* get_barn() and the node whose barn that is: of numa_mem_id(), from 7.1 on the CPU's own. To 7.0 a node without memory
+ * has none. */
 static inline guint
 slub_barn_node(const SlubCache *cache, const MachCpu *cpu)
 {
     return cache->system->kernel >= SLAB_KERNEL(7, 1) ? cpu->node : cpu->mem_node;
+}
+
+static inline gboolean
+slub_has_barn(const SlubCache *cache, const MachCpu *cpu)
+{
+    return cache->system->kernel >= SLAB_KERNEL(7, 1) || cpu->machine->topology->node_memory_bytes[cpu->mem_node];
 }
 
 static inline SlubBarn *
@@ -43,11 +51,16 @@ slub_sheaf_count_frees(SlubCache *cache, const MachCpu *cpu, guint n)
     slub_count_n(cache, cpu, is_own ? SLAB_STAT_FREE_PCS : SLAB_STAT_FREE_FASTPATH, n);
 }
 
-/* can_free_to_pcs(): objects of another node than the CPU's memory go straight to their slab. */
+/* can_free_to_pcs(): objects of another node than the CPU's memory go straight to their slab. To 7.0 that is all of
+ * them where numa_mem_id() has no memory, from 7.1 on none of them there. The what-if needs a barn. */
 static inline gboolean
 slub_sheaf_accepts(const SlubCache *cache, const MachCpu *cpu, SlabId object)
 {
-    return slub_slab_node(cache, object) == cpu->mem_node || cache->system->layers.remote_frees_to_sheaf;
+    if (slub_slab_node(cache, object) == cpu->mem_node)
+        return TRUE;
+    if (!cpu->machine->topology->node_memory_bytes[cpu->mem_node])
+        return cache->system->kernel >= SLAB_KERNEL(7, 1);
+    return cache->system->layers.remote_frees_to_sheaf;
 }
 
 static inline void

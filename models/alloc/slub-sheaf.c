@@ -43,7 +43,7 @@ slub_sheaf_new(SlubCache *cache, MachCpu *cpu)
 
     /* The simulator's own stock of sheaves is touched in order, so that their numbers are the same in every run. */
     sim_sync(cpu->engine, cpu->agent);
-    sheaf = get_sheaf(cache->sheaves, cpu->mem_node);
+    sheaf = get_sheaf(cache->sheaves, cpu->machine->topology->node_mem[cpu->node]);
     sheaf->toucher = sheaf->filler = cpu->id;
     slub_count(cache, cpu, SLAB_STAT_SHEAF_ALLOC);
     mach_spend(cpu, cpu->machine->costs.sheaf_new);
@@ -71,9 +71,9 @@ slub_sheaf_take_below(SlubCache *cache, MachCpu *cpu, guint n, SlabId *ret_objec
         cache->below->take_bulk(cache, cpu, n, ret_objects);
         return;
     }
-    slub_sheaf_unveil(cache, cpu);
+    slub_unveil(cache, cpu);
     cache->below->take_bulk(cache, cpu, n, ret_objects);
-    slub_sheaf_veil(cache, cpu);
+    slub_veil(cache, cpu);
 }
 
 void
@@ -83,9 +83,9 @@ slub_sheaf_give_below(SlubCache *cache, MachCpu *cpu, guint n, SlabId *objects)
         cache->below->give_bulk(cache, cpu, n, objects);
         return;
     }
-    slub_sheaf_unveil(cache, cpu);
+    slub_unveil(cache, cpu);
     cache->below->give_bulk(cache, cpu, n, objects);
-    slub_sheaf_veil(cache, cpu);
+    slub_veil(cache, cpu);
 }
 
 void
@@ -118,6 +118,8 @@ slub_sheaf_get_stocked(SlubCache *cache, MachCpu *cpu)
         slub_sheaf_swap(p);
         return TRUE;
     }
+    if (!slub_has_barn(cache, cpu))
+        return FALSE;
     full = slub_barn_replace_empty(cpu, slub_barn(cache, cpu), p->main);
     if (!full) {
         slub_count(cache, cpu, SLAB_STAT_BARN_GET_FAIL);
@@ -138,7 +140,7 @@ replace_empty_main(SlubCache *cache, MachCpu *cpu, gboolean may_block)
 
     if (slub_sheaf_get_stocked(cache, cpu))
         return TRUE;
-    if (!may_block && cache->system->kernel < SLAB_KERNEL(7, 1))
+    if (!slub_has_barn(cache, cpu) || (!may_block && cache->system->kernel < SLAB_KERNEL(7, 1)))
         return FALSE;
     filled = p->spare ? p->spare : slub_barn_get_empty(cpu, barn);
     p->spare = NULL;
@@ -159,9 +161,9 @@ alloc_below(SlubCache *cache, MachCpu *cpu, gint node)
 {
     SlabId object;
 
-    slub_sheaf_unveil(cache, cpu);
+    slub_unveil(cache, cpu);
     object = slub_alloc_from(&cache->below, cache, &cache->cpu[cpu->id], cpu, node);
-    slub_sheaf_veil(cache, cpu);
+    slub_veil(cache, cpu);
     return object;
 }
 
@@ -254,9 +256,9 @@ free_object(SlubCache *cache, MachCpu *cpu, SlabId object)
     SlubSheafCpu *p = slub_sheaf_cpu(cache, cpu);
 
     if (!slub_sheaf_accepts(cache, cpu, object)) {
-        slub_sheaf_unveil(cache, cpu);
+        slub_unveil(cache, cpu);
         slub_free_to(&cache->below, cache, &cache->cpu[cpu->id], cpu, object, 1);
-        slub_sheaf_veil(cache, cpu);
+        slub_veil(cache, cpu);
         return;
     }
     if (p->main->size == p->main->capacity)
@@ -284,7 +286,7 @@ slub_sheaves_new(SlubCache *cache)
     sheaves->by_id = g_ptr_array_new_with_free_func(g_free);
     sheaves->cpu = g_new0(SlubSheafCpu, machine->n_cpus);
     for (guint i = 0; i < machine->n_cpus; i++)
-        sheaves->cpu[i].main = get_sheaf(sheaves, machine->cpu[i].mem_node);
+        sheaves->cpu[i].main = get_sheaf(sheaves, topology->node_mem[machine->cpu[i].node]);
     sheaves->barn = g_new0(SlubBarn, topology->n_nodes);
     for (guint i = 0; i < topology->n_nodes; i++)
         sim_lock_init(&sheaves->barn[i].lock, machine->lock_kind, &topology->distance[topology->node_mem[i]],

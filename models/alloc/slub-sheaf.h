@@ -62,9 +62,6 @@ typedef struct {
 /* slub_percpu_sheaves. Private to the CPU. */
 typedef struct {
     SlubSheaf *main, *spare, *rcu_free; /* the latter two may be NULL */
-    /* The cpu slab below: kept out of SlubCpu between operations, where the inline paths would find it. */
-    SlabId slab;
-    guint32 free;
     gint64 n_waiting; /* objects of sheaves that wait here for a grace period */
 } SlubSheafCpu;
 
@@ -98,27 +95,5 @@ void slub_sheaf_alloc_bulk(SlubCache *cache, MachCpu *cpu, guint n, SlabId *ret_
 void slub_sheaf_free_bulk(SlubCache *cache, MachCpu *cpu, guint n, SlabId *objects);
 void slub_sheaf_flush_cpu(SlubCache *cache, MachCpu *cpu);
 void slub_sheaf_shrink_barn(SlubCache *cache, MachCpu *cpu, guint node);
-
-/* Around everything that the generation below does. */
-static inline void
-slub_sheaf_unveil(SlubCache *cache, const MachCpu *cpu)
-{
-    const SlubSheafCpu *p = &cache->sheaves->cpu[cpu->id];
-
-    cache->cpu[cpu->id].slab = p->slab;
-    cache->cpu[cpu->id].free = p->free;
-}
-
-static inline void
-slub_sheaf_veil(SlubCache *cache, const MachCpu *cpu)
-{
-    SlubSheafCpu *p = &cache->sheaves->cpu[cpu->id];
-    SlubCpu *c = &cache->cpu[cpu->id];
-
-    p->slab = c->slab;
-    p->free = c->free;
-    c->slab = 0;
-    c->free = 0;
-}
 
 #endif

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "slub-array.h"
 #include "slub-inspect.h"
 #include "slub-latency.h"
 #include "slub-sheaf-parts.h"
 #include "slub-trace.h"
+#include "slub-veil.h"
 
 #include <string.h>
 
@@ -68,6 +70,7 @@ slub_system_new(Machine *machine, guint kernel, guint remote_node_defrag_percent
     system->pages = page_allocator_new(machine, kernel);
     system->arena = arena;
     system->kernel = kernel;
+    system->counts_bulk = kernel >= SLAB_KERNEL(6, 8);
     system->generation = slub_generation_find(kernel);
     system->layers = (SlubLayers){system->generation->has_cpu_slab, SLUB_REFILL_TRYLOCK, FALSE};
     system->rcu_sheaf_kind = mach_rcu_register(machine, slub_sheaf_rcu_done, system);
@@ -93,6 +96,7 @@ cache_free(SlubCache *cache)
     for (guint i = 0; i < cache->system->machine->topology->n_nodes; i++)
         sim_lock_clear(&cache->node[i].list_lock);
     slub_sheaves_free(cache);
+    slub_arrays_free(cache);
     slub_latency_free(cache->latency);
     g_aligned_free(cache->cpu);
     g_aligned_free(cache->node);
@@ -229,10 +233,11 @@ slub_cache_check(const SlubCache *cache)
     }
     for (guint i = 0; i < cache->system->machine->n_cpus; i++) {
         const SlubCpu *c = &cache->cpu[i];
-        SlabId slab = sheaves ? sheaves->cpu[i].slab : c->slab;
+        SlabId slab = slub_cpu_slab(c);
 
         n_objects += c->n_objects;
-        n_private += sheaves ? sheaves->cpu[i].free + slub_sheaf_cpu_objects(cache, i) : c->free;
+        n_private +=
+            slub_cpu_free(c) + (sheaves ? slub_sheaf_cpu_objects(cache, i) : 0) + slub_array_cpu_objects(cache, i);
         if (slab && (!(arena->slab[slab].flags & SLAB_FROZEN) || arena->slab[slab].flags & SLAB_ON_PARTIAL))
             g_string_append_printf(why, "cpu %u: its slab is not frozen or listed; ", i);
         for (SlabId id = c->partial; id; id = arena->slab[id].next)

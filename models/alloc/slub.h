@@ -23,6 +23,8 @@ typedef struct {
     _Alignas(64) SlabId slab; /* the cpu slab, 0 = none */
     guint32 free;   /* objects on the CPU's own freelist */
     SlabId partial; /* head of the cpu partial list, last added first */
+    SlabId veiled_slab;  /* the cpu slab and its freelist under a layer: slub-veil.h */
+    guint32 veiled_free;
     gint64 n_objects; /* allocated minus freed on this CPU */
     guint64 stat[SLAB_N_STATS];
 } SlubCpu;
@@ -44,11 +46,12 @@ typedef enum {
 
 struct _SlubCache {
     SlubSystem *system;
-    const SlubGeneration *generation; /* of single calls; with sheaves `below` with their entry points */
+    const SlubGeneration *generation; /* of single calls; with a layer `below` with its entry points */
     const SlubGeneration *below;      /* how objects come from and go to slabs */
     SlubCpu *cpu;                     /* [n_cpus] */
     SlubNode *node;                   /* [n_nodes] */
     SlubSheaves *sheaves;             /* NULL = none */
+    SlubArrays *arrays;               /* NULL = none; never with sheaves (slub-array.h) */
     SlubLatency *latency;             /* NULL = not recorded (slub-latency.h) */
     guint16 index;
     char *name;
@@ -67,6 +70,7 @@ struct _SlubSystem {
     PageAllocator *pages;
     SlabArena arena;
     guint kernel;
+    gboolean counts_bulk; /* the FASTPATH counters count each object of a bulk call: from 6.8 on */
     SlubDebugPath debug_path; /* of caches made from now on */
     const SlubGeneration *generation;
     SlubLayers layers;
@@ -150,7 +154,7 @@ slub_free_to(const SlubGeneration *const *generation, SlubCache *cache, SlubCpu 
 {
     if (G_LIKELY(slab == c->slab)) {
         c->free += n;
-        c->stat[SLAB_STAT_FREE_FASTPATH] += cache->system->kernel >= SLAB_KERNEL(6, 8) ? n : 1;
+        c->stat[SLAB_STAT_FREE_FASTPATH] += cache->system->counts_bulk ? n : 1;
         mach_spend(cpu, cpu->machine->costs.free_fast + (n - 1) * cpu->machine->costs.bulk_object);
         return;
     }

@@ -55,6 +55,8 @@ COST(rcu_callback, "35 ns [10 ns .. 150 ns] callback invocation with a cold obje
 COST(sheaf_alloc, "5 ns [3 ns .. 10 ns] sheaf paths 4 to 5 ns each (slub-facts D.3)",
      "one allocation from the CPU's main sheaf")
 COST(sheaf_free, "5 ns [3 ns .. 10 ns] sheaf paths 4 to 5 ns each (slub-facts D.3)", "one free to the CPU's main sheaf")
+COST(array_call, "13 ns [8 ns .. 25 ns] estimate: a sheaf's access, and trylock and unlock of an owned line (slub-facts D.2)",
+     "a look at the CPU's array of free objects, with what it takes or puts (RFC of 2023)")
 COST(sheaf_object, "0.5 ns [0.2 ns .. 2 ns] estimate: 8 bytes of a memcpy and of the loop around it",
      "each object of a bulk call that is copied to or from a sheaf")
 COST(sheaf_refill_object, "3 ns [1 ns .. 30 ns] estimate: as bulk_object, the free pointer is read from the object",

@@ -26,6 +26,9 @@ const SimKeySpec mach_machine_keys[] = {
      .max = 1.8e16, .help = "memory of a node"},
     {.group = "machine", .key = "memoryless_nodes", .type = SIM_KEY_TEXT_LIST, .optional = TRUE,
      .help = "numbers of the nodes that have CPUs but no memory"},
+    {.group = "machine", .key = "memory_ids", .type = SIM_KEY_CHOICE, .fallback = "own", .choices = "own|nearest",
+     .help = "numa_mem_id() on a node without memory: the node itself, as on x86, or the nearest one with memory, as "
+             "where CONFIG_HAVE_MEMORYLESS_NODES is set"},
     {.group = "machine", .key = "smt_slowdown", .type = SIM_KEY_REAL, .fallback = "1.6", .min = 1, .max = 2.5,
      .help = "how much longer a thread computes while its sibling is busy too"},
     {.group = "machine", .key = "smt_hold_slowdown", .type = SIM_KEY_REAL, .fallback = "1", .min = 1, .max = 2.5,

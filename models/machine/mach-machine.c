@@ -18,7 +18,7 @@ init_cpu(Machine *machine, guint id, guint64 seed, guint64 replication)
     cpu->machine = machine;
     cpu->id = (guint16) id;
     cpu->node = topology->cpu_node[id];
-    cpu->mem_node = topology->node_mem[cpu->node];
+    cpu->mem_node = topology->knows_memoryless ? topology->node_mem[cpu->node] : cpu->node;
     cpu->group = topology->cpu_group[id];
     cpu->agent->group = cpu->group;
     cpu->sibling_is_busy = sibling == MACH_NO_CPU ? &never : &machine->cpu[sibling].is_busy;

@@ -52,7 +52,8 @@ struct _MachCpu
     _Alignas(64) SimAgent *agent;
     SimEngine *engine;
     Machine *machine;
-    guint16 id, node, mem_node, group;
+    guint16 id, node, group;
+    guint16 mem_node; /* numa_mem_id(), which may have no memory */
     SimTime next_poll;       /* earliest of the next tick and the next checkpoint */
     guint next_checkpoint;
     SimTime checkpoint_at;   /* its time */

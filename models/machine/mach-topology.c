@@ -161,6 +161,7 @@ mach_topology_new(const SimConfig *config, GError **error)
     t->n_groups = t->n_nodes * shape.groups_per_node;
     t->n_cpus = t->n_groups * shape.cores_per_group * shape.threads;
     t->threads_per_core = shape.threads;
+    t->knows_memoryless = sim_config_choice(config, "machine", "memory_ids") == 1;
     t->page_size_bytes = (guint) sim_config_size(config, "machine", "page_size");
     t->cpu_node = g_new(guint16, t->n_cpus);
     t->cpu_group = g_new(guint16, t->n_cpus);

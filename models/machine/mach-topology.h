@@ -27,7 +27,8 @@ typedef struct
     guint16 *group_socket; /* [n_groups] */
     guint16 *node_socket; /* [n_nodes]; 0 for the one node of interleaved memory */
     guint64 *node_memory_bytes; /* [n_nodes]; 0 = a memoryless node */
-    guint16 *node_mem;    /* [n_nodes] numa_mem_id(): the nearest node with memory */
+    guint16 *node_mem;    /* [n_nodes] the nearest node with memory */
+    gboolean knows_memoryless; /* CONFIG_HAVE_MEMORYLESS_NODES: numa_mem_id() is node_mem, else the node itself */
     guint16 *zonelist;    /* [n_nodes][n_nodes]: nodes with memory by distance, the rest MACH_NO_CPU */
     SimTime *transfer_ps; /* [n_homes][n_groups][n_groups] */
     SimDistance *distance; /* [n_nodes as home] of a line whose memory is on that node */

@@ -31,7 +31,8 @@ typedef enum
 #define SLAB_DEBUG_FLAGS                                                                                               \
     ((guint) (SLAB_CONSISTENCY_CHECKS | SLAB_RED_ZONE | SLAB_POISON | SLAB_STORE_USER | SLAB_TRACE))
 
-/* SLUB_STATS counters of all releases: enum suffix as in the kernel, sysfs name. Those of sheaves come last. */
+/* SLUB_STATS counters of all releases: enum suffix as in the kernel, sysfs name. Those of sheaves and,
+ * of a series of 2023 that was not merged, of per-CPU arrays come last. */
 #define SLAB_STATS(ROW)                                                                                                \
     ROW(ALLOC_FASTPATH, "alloc_fastpath")                                                                              \
     ROW(ALLOC_SLOWPATH, "alloc_slowpath")                                                                              \
@@ -75,7 +76,9 @@ typedef enum
     ROW(SHEAF_PREFILL_SLOW, "sheaf_prefill_slow")                                                                      \
     ROW(SHEAF_PREFILL_OVERSIZE, "sheaf_prefill_oversize")                                                              \
     ROW(SHEAF_RETURN_FAST, "sheaf_return_fast")                                                                        \
-    ROW(SHEAF_RETURN_SLOW, "sheaf_return_slow")
+    ROW(SHEAF_RETURN_SLOW, "sheaf_return_slow")                                                                        \
+    ROW(ALLOC_PCA, "alloc_cpu_cache")                                                                                  \
+    ROW(FREE_PCA, "free_cpu_cache")
 
 typedef enum
 {
@@ -84,6 +87,7 @@ typedef enum
 #undef ROW
         SLAB_N_STATS,
     SLAB_FIRST_SHEAF_STAT = SLAB_STAT_ALLOC_PCS, /* from here on: only caches with sheaves count them */
+    SLAB_FIRST_ARRAY_STAT = SLAB_STAT_ALLOC_PCA, /* and from here on: only those with per-CPU arrays */
 } SlabStat;
 
 /* Lower-case sysfs file name of a counter; static storage. */

@@ -77,6 +77,7 @@ const SimKeySpec mm_loop_keys[] = {
      .fallback = "auto",
      .choices = "auto|call_rcu",
      .help = "mmap1 and its like: how replaced tree nodes go; auto = as in the release: kfree_rcu from 6.18 on"},
+    MM_NODES_KEY,
     {.group = "workload",
      .key = "anon_chains",
      .type = SIM_KEY_INT,
@@ -235,6 +236,7 @@ mm_loop_new(World *world, const MmTest *test)
     mm_caches_init(&loop->mm, world, test->with_anon);
     if (sim_config_choice(config, "workload", "node_free") == NODE_FREE_CALL_RCU)
         loop->mm.has_kfree_rcu = FALSE;
+    loop->mm.nodes = sim_config_choice(config, "workload", "tree_nodes");
     loop->call_compute = sim_config_time(config, "workload", "iteration_compute") / 2;
     loop->spread = sim_config_real(config, "workload", "compute_spread");
     set_stores(loop, config);

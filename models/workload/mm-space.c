@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "mm-space.h"
 
+#include "slub-array.h"
 #include "slub-sheaf.h"
 
 /* Nodes asked for and not in the tree yet. */
@@ -104,11 +105,11 @@ reserved(guint kernel, MmStoreKind kind, guint height, gboolean unmaps)
 MmStore
 mm_store(guint kernel, MmStoreKind kind, guint height, gboolean unmaps)
 {
-    static const MmStore by_kind[] = {
-        [MM_STORE_BOUNDARY] = {0, 0, 0},
-        [MM_STORE_NODE] = {0, 1, 1},
-        [MM_STORE_SPLIT] = {0, 3, 2},
-        [MM_STORE_REBALANCE] = {0, 2, 3},
+    const MmStore by_kind[] = {
+        [MM_STORE_BOUNDARY] = {0, 0, 0, 0},
+        [MM_STORE_NODE] = {0, 1, 1, 1},
+        [MM_STORE_SPLIT] = {0, 3, 2, 1 + 2 * height},
+        [MM_STORE_REBALANCE] = {0, 2, 3, 1 + 3 * height},
     };
     MmStore store = by_kind[kind];
 
@@ -119,13 +120,46 @@ mm_store(guint kernel, MmStoreKind kind, guint height, gboolean unmaps)
 MmStore
 mm_store_split_root(guint kernel)
 {
-    return (MmStore){reserved(kernel, MM_STORE_SPLIT, 1, FALSE), 3, 1};
+    return (MmStore){reserved(kernel, MM_STORE_SPLIT, 1, FALSE), 3, 1, 3};
 }
 
 MmStore
 mm_store_collapse(guint kernel)
 {
-    return (MmStore){reserved(kernel, MM_STORE_REBALANCE, 2, TRUE), 1, 3};
+    return (MmStore){reserved(kernel, MM_STORE_REBALANCE, 2, TRUE), 1, 3, 7};
+}
+
+/* mt_alloc_bulk(), mt_free_bulk() */
+static void
+alloc_nodes(const MmCaches *mm, MachCpu *cpu, guint n, SlabId *ret_nodes)
+{
+    if (mm->nodes == MM_NODES_BULK) {
+        slub_alloc_bulk(mm->maple_node, cpu, n, ret_nodes);
+        return;
+    }
+    for (guint i = 0; i < n; i++)
+        ret_nodes[i] = slub_alloc(mm->maple_node, cpu);
+}
+
+static void
+free_nodes(const MmCaches *mm, MachCpu *cpu, guint n, SlabId *nodes)
+{
+    if (mm->nodes == MM_NODES_BULK) {
+        slub_free_bulk(mm->maple_node, cpu, n, nodes);
+        return;
+    }
+    for (guint i = 0; i < n; i++)
+        slub_free(mm->maple_node, cpu, nodes[i]);
+}
+
+/* mas_preallocate() of a store that follows. */
+static void
+preallocate(const MmCaches *mm, MachCpu *cpu, MmStore *store)
+{
+    if (mm->nodes != MM_NODES_PREFILL)
+        return;
+    slub_array_prefill(mm->maple_node, cpu, store->n_reserved);
+    store->n_reserved = store->n_asked;
 }
 
 /* mas_alloc_nodes(): the head alone, the others in one bulk allocation; mt_get_sheaf(). */
@@ -133,14 +167,14 @@ static void
 reserve(const MmCaches *mm, MachCpu *cpu, guint n, Reservation *ret_reservation)
 {
     ret_reservation->sheaf = NULL;
-    if (n > 1 && kernel_of(mm) >= SLAB_KERNEL(6, 18)) {
+    if (n > 1 && mm->nodes == MM_NODES_BULK && kernel_of(mm) >= SLAB_KERNEL(6, 18)) {
         ret_reservation->sheaf = slub_prefill_sheaf(mm->maple_node, cpu, n);
         return;
     }
     if (n > 0)
         ret_reservation->node[0] = slub_alloc(mm->maple_node, cpu);
     if (n > 1)
-        slub_alloc_bulk(mm->maple_node, cpu, n - 1, ret_reservation->node + 1);
+        alloc_nodes(mm, cpu, n - 1, ret_reservation->node + 1);
 }
 
 /* Which of n reserved nodes, head first, the store takes as its number `i`: the bulk's from the last one down to its
@@ -188,23 +222,30 @@ give_back(const MmCaches *mm, MachCpu *cpu, MmStore store, Reservation *from)
         return;
     }
     if (n > 2)
-        slub_free_bulk(mm->maple_node, cpu, n - 2, from->node + 2);
+        free_nodes(mm, cpu, n - 2, from->node + 2);
     if (n > 1)
         slub_free(mm->maple_node, cpu, from->node[0]);
     if (n > 0)
         slub_free(mm->maple_node, cpu, from->node[1]);
 }
 
-void
-mm_tree_store(const MmCaches *mm, MmTree *tree, MachCpu *cpu, MmStore store)
+static void
+store_nodes(const MmCaches *mm, MmTree *tree, MachCpu *cpu, MmStore store)
 {
     Reservation reservation;
 
-    if (!mm->maple_node)
-        return;
     reserve(mm, cpu, store.n_reserved, &reservation);
     replace(mm, tree, cpu, store, &reservation);
     give_back(mm, cpu, store, &reservation);
+}
+
+void
+mm_tree_store(const MmCaches *mm, MmTree *tree, MachCpu *cpu, MmStore store)
+{
+    if (!mm->maple_node)
+        return;
+    preallocate(mm, cpu, &store);
+    store_nodes(mm, tree, cpu, store);
 }
 
 void
@@ -224,9 +265,23 @@ mm_tree_copy(const MmCaches *mm, MmTree *tree, MachCpu *cpu, guint n_nodes)
 {
     mm_tree_grow(mm, tree, cpu, 1);
     if (mm->maple_node && n_nodes > 1) {
-        slub_alloc_bulk(mm->maple_node, cpu, n_nodes - 1, tree->node + tree->n_nodes);
+        alloc_nodes(mm, cpu, n_nodes - 1, tree->node + tree->n_nodes);
         tree->n_nodes += n_nodes - 1;
     }
+}
+
+/* mas_expected_entries(): leaves of 14 slots for as many gaps as ranges, 8 leaves a parent, 3 nodes to work with. The
+ * tree that grows by storing in order has leaves of 15 slots (MA_STATE_BULK), is not read by anybody yet and recycles
+ * the nodes that it replaces. */
+void
+mm_tree_copy_expected(const MmCaches *mm, MmTree *tree, MachCpu *cpu, guint n_vmas)
+{
+    guint n_expected = (2 * n_vmas + 1 + 13) / 14, n_leaves = (n_vmas + 14) / 15;
+
+    if (mm->maple_node)
+        store_nodes(
+            mm, tree, cpu,
+            (MmStore){.n_reserved = n_expected + (n_expected + 7) / 8 + 3, .n_used = n_leaves + (n_leaves > 1)});
 }
 
 /* mt_destroy_walk() of a tree that nobody reads any more: nothing waits for RCU. */
@@ -234,7 +289,7 @@ void
 mm_tree_destroy(const MmCaches *mm, MmTree *tree, MachCpu *cpu)
 {
     if (tree->n_nodes > 1)
-        slub_free_bulk(mm->maple_node, cpu, tree->n_nodes - 1, tree->node + 1);
+        free_nodes(mm, cpu, tree->n_nodes - 1, tree->node + 1);
     if (tree->n_nodes > 0)
         slub_free(mm->maple_node, cpu, tree->node[0]);
     tree->n_nodes = 0;
@@ -294,6 +349,8 @@ mm_unmap(const MmCaches *mm, MmTree *tree, MachCpu *cpu, MmStore store, MmVma vm
     if (has_side && side_is_first)
         side = slub_alloc(mm->maple_node, cpu);
     if (mm->maple_node) {
+        if (!side_is_first)
+            preallocate(mm, cpu, &store);
         reserve(mm, cpu, store.n_reserved, &reservation);
         if (has_side && !side_is_first)
             side = slub_alloc(mm->maple_node, cpu);

@@ -12,7 +12,7 @@
  *   from 6.6   every store reserves by its kind
  * A reservation is one node and a bulk of the others; from 6.18 on, one node or a prefilled sheaf. A replaced node is
  * freed through RCU, from 6.18 on by kfree_rcu; from 6.4 to 6.14 a VMA with its lock too. Left out: VMAs that merge,
- * and page tables. */
+ * and page tables. Instead of the release's own way of getting nodes a series of 2023 had two others (MmNodes). */
 
 enum {
     MM_HEIGHT_MAX = 6,
@@ -21,10 +21,28 @@ enum {
     MM_CHAINS_MAX = 16,
 };
 
+/* How nodes come and go. The others are of RFC v2 "SLUB percpu array caches" (V. Babka, 2023-08-10, on 6.5-rc). */
+typedef enum {
+    MM_NODES_BULK,   /* as in the release */
+    MM_NODES_SINGLE, /* patch 4: mt_alloc_bulk() and mt_free_bulk() are loops of single calls */
+    MM_NODES_PREFILL /* patches 5 and 6 on top: mas_preallocate() only fills the CPU's array (slub-array.h) and the
+                      * store asks for what it needs; mas_expected_entries() of fork reserves as before */
+} MmNodes;
+
+#define MM_NODES_KEY                                                                                                   \
+    {                                                                                                                  \
+        .group = "workload", .key = "tree_nodes", .type = SIM_KEY_CHOICE, .fallback = "bulk",                          \
+        .choices = "bulk|single|prefill",                                                                              \
+        .help =                                                                                                        \
+            "how tree nodes come and go: bulk = as in the release, single = no bulk calls, prefill = no reservation "  \
+            "either, but a filled array of the CPU (RFC of 2023; array_capacity of [cache maple_node])"                \
+    }
+
 /* The caches, NULL where the release or the workload has none, and the RCU callbacks. */
 typedef struct {
     World *world;
     SlubCache *vma, *vma_lock, *maple_node, *anon_vma, *anon_vma_chain;
+    MmNodes nodes;          /* may be changed before the run */
     gboolean has_kfree_rcu; /* for replaced nodes; by release, may be changed before the run */
     guint node_kind, vma_kind;
 } MmCaches;
@@ -36,9 +54,9 @@ typedef enum {
     MM_STORE_REBALANCE, /* the leaf falls below its minimum and is joined with a neighbour under a new parent */
 } MmStoreKind;
 
-/* Nodes that a store reserves, uses and replaces. */
+/* Nodes that a store reserves, uses and replaces, and those it asks for when nothing was reserved. */
 typedef struct {
-    guint n_reserved, n_used, n_replaced;
+    guint n_reserved, n_used, n_replaced, n_asked;
 } MmStore;
 
 /* The nodes of a tree, newest last; a store replaces the newest. Fields are private. */
@@ -67,6 +85,9 @@ MmStore mm_store_collapse(guint kernel);
 /* A tree begins with nodes for stores to replace; fork copies one and exit gives it up as a whole. */
 void mm_tree_grow(const MmCaches *mm, MmTree *tree, MachCpu *cpu, guint n_nodes);
 void mm_tree_copy(const MmCaches *mm, MmTree *tree, MachCpu *cpu, guint n_nodes);
+/* The same to 6.7, of a tree of `n_vmas` ranges without gaps: mas_expected_entries() reserves for a gap between any two
+ * and what is not used goes back. */
+void mm_tree_copy_expected(const MmCaches *mm, MmTree *tree, MachCpu *cpu, guint n_vmas);
 void mm_tree_destroy(const MmCaches *mm, MmTree *tree, MachCpu *cpu);
 
 /* A store by itself. Does nothing without maple trees. */

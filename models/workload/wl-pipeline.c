@@ -307,7 +307,9 @@ add_rings(Pipeline *pipe, guint n)
 static void
 place_ring(const Pipeline *pipe, Ring *ring, guint consumer)
 {
-    mach_line_init(&ring->line, pipe->world->machine->cpu[consumer].mem_node);
+    const MachTopology *topology = pipe->world->topology;
+
+    mach_line_init(&ring->line, topology->node_mem[topology->cpu_node[consumer]]);
 }
 
 static void

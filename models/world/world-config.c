@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "slab-debug.h"
+#include "slub-array.h"
 #include "slab-kmalloc.h"
 #include "slab-listing.h"
 #include "slab-spec.h"
@@ -50,6 +51,8 @@ static const SimKeySpec slub_keys[] = {
     {.group = "slub", .key = "debug_path", .type = SIM_KEY_CHOICE, .fallback = "auto",
      .choices = "auto|activate|single|cpu-partial",
      .help = "how debug caches take an object: by release, or one of the ideas of 2016"},
+    {.group = "slub", .key = "bulk_stats", .type = SIM_KEY_CHOICE, .fallback = "auto", .choices = "auto|objects",
+     .help = "what a bulk call counts in FASTPATH; auto = as in the release, objects = each object, as from 6.8 on"},
     {.group = "slub", .key = "order_fallback", .type = SIM_KEY_REAL, .fallback = "0", .min = 0, .max = 1,
      .help = "share of new slabs for which the preferred order is not to be had"},
     {NULL},
@@ -70,6 +73,8 @@ static const SimKeySpec cache_keys[] = {
     CACHE_KEY("min_partial", SIM_KEY_INT, 0, 1e6, "sysfs min_partial"),
     CACHE_KEY("cpu_partial", SIM_KEY_INT, 0, 1e6, "sysfs cpu_partial, in objects"),
     CACHE_KEY("sheaf_capacity", SIM_KEY_INT, 0, 4096, "objects of a sheaf, 0 = no sheaves; a debug cache never has any"),
+    CACHE_KEY("array_capacity", SIM_KEY_INT, 0, SLUB_ARRAY_CAPACITY_MAX,
+              "objects of a per-CPU array above the cpu slab (RFC of 2023, not merged), 0 = none"),
     CACHE_KEY("cpu_partial_slabs", SIM_KEY_INT, 0, 1e6, "the limit in slabs itself, from 5.16 on"),
     {NULL},
 };
@@ -230,6 +235,7 @@ world_slub_new(const SimConfig *config, Machine *machine, GError **error)
         return NULL;
     slub_system_set_layers(system, &layers);
     system->debug_path = sim_config_choice(config, "slub", "debug_path");
+    system->counts_bulk |= sim_config_choice(config, "slub", "bulk_stats") == 1;
     return system;
 }
 
@@ -294,6 +300,7 @@ static const KnownCache known_caches[] = {
     {0, "bench_1120:1120"},
     {0, "bench_4096:4096"},
     {0, "filelock_cache:216"},
+    {0, "names_cache:4096,flags=HWCACHE_ALIGN,usersize=4096"},
     {0, "dentry:192,flags=RECLAIM_ACCOUNT|ACCOUNT"},
     {0, "ext4_inode_cache:1136,flags=RECLAIM_ACCOUNT|ACCOUNT,ctor"},
     {0, "xfs_inode:984,align=64,flags=RECLAIM_ACCOUNT|ACCOUNT,ctor"},
@@ -430,6 +437,33 @@ add_cpu_partial(const SlabGeometryEnv *env, SlabCacheSpec spec, SlabGeometry *ge
     return TRUE;
 }
 
+guint
+world_array_capacity(const SimConfig *config, const char *name)
+{
+    const char *const *instances = sim_config_instances(config, "cache *");
+    g_autofree char *group = g_strconcat("cache ", name, NULL);
+
+    if (!instances || !g_strv_contains(instances, name) || !sim_config_is_given(config, group, "array_capacity"))
+        return 0;
+    return (guint) sim_config_int(config, group, "array_capacity");
+}
+
+static gboolean
+check_array(const SimConfig *config, guint kernel, const char *name, const SlabGeometry *geometry, GError **error)
+{
+    g_autofree char *group = g_strconcat("cache ", name, NULL);
+    SlubLayers layers;
+
+    if (!world_array_capacity(config, name))
+        return TRUE;
+    if (!world_layers(config, kernel, &layers, error))
+        return FALSE;
+    if (layers.has_cpu_slab && !geometry->sheaf_capacity && !(geometry->flags & SLAB_DEBUG_FLAGS))
+        return TRUE;
+    return sim_config_error(config, group, "array_capacity", error,
+                            "arrays lie above a cpu slab, without sheaves and debug flags (allowed: 0)");
+}
+
 gboolean
 world_cache_geometry(const SimConfig *config, const SlabGeometryEnv *env, const char *name,
                      SlabGeometry *ret_geometry, GError **error)
@@ -445,6 +479,8 @@ world_cache_geometry(const SimConfig *config, const SlabGeometryEnv *env, const 
     if ((geometry.flags & SLAB_DEBUG_FLAGS) &&
         sim_config_choice(config, "slub", "debug_path") == SLUB_DEBUG_CPU_PARTIAL &&
         !add_cpu_partial(env, spec, &geometry, error))
+        return FALSE;
+    if (!check_array(config, env->kernel, name, &geometry, error))
         return FALSE;
     *ret_geometry = geometry;
     return TRUE;

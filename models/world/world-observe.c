@@ -2,7 +2,9 @@
 /* Readings at checkpoints. What others can see (node lists, locks) is read by an observer agent, which comes after
  * every CPU of the same moment. What is private to a CPU is read by the CPU when its own clock passes the checkpoint,
  * between two operations; the observer reads it for CPUs that sleep. */
+#include "slub-array.h"
 #include "slub-sheaf.h"
+#include "slub-veil.h"
 #include "world-private.h"
 
 #include <string.h>
@@ -78,10 +80,11 @@ read_cpu_cache(const SlubCache *cache, guint cpu, WorldCacheSample *sample)
 {
     const Slab *slabs = cache->system->arena.slab;
     const SlubCpu *c = &cache->cpu[cpu];
-    SlabId slab = cache->sheaves ? cache->sheaves->cpu[cpu].slab : c->slab;
+    SlabId slab = slub_cpu_slab(c);
 
     sample->objects_inuse += c->n_objects;
-    sample->cpu_slab_free += cache->sheaves ? cache->sheaves->cpu[cpu].free : c->free;
+    sample->cpu_slab_free += slub_cpu_free(c);
+    sample->cpu_slab_free += slub_array_cpu_objects(cache, cpu);
     if (cache->sheaves)
         sample->cpu_sheaf_free += slub_sheaf_cpu_objects(cache, cpu);
     if (slab)

@@ -62,6 +62,8 @@ gboolean world_cache_spec(const SimConfig *config, const SlabGeometryEnv *env, c
                           SlabCacheSpec *ret_spec, GError **error);
 gboolean world_cache_geometry(const SimConfig *config, const SlabGeometryEnv *env, const char *name,
                               SlabGeometry *ret_geometry, GError **error);
+/* Objects of the per-CPU arrays that the scenario gives the cache, 0 = none. world_cache_geometry() has checked it. */
+guint world_array_capacity(const SimConfig *config, const char *name);
 
 /* world-caches.c: SimSchema.add_layer, the workload's caches from the file of [caches]. */
 extern const SimKeySpec world_caches_keys[];

@@ -123,6 +123,15 @@ has_sheaves(const WorldRun *run)
     return FALSE;
 }
 
+static gboolean
+has_arrays(const WorldRun *run)
+{
+    for (guint i = 0; i < run->world->slub->n_caches; i++)
+        if (run->world->slub->cache[i]->arrays)
+            return TRUE;
+    return FALSE;
+}
+
 static LockTotals
 add_zone_locks(const WorldRun *run)
 {
@@ -205,16 +214,23 @@ report_waits(const WorldRun *run, SimRecord *record)
     put_waits(table, "zone lock", &run->zone_waits);
 }
 
+/* Whether any cache has the layer that a counter is of. */
+static gboolean
+is_counted(const WorldRun *run, SlabStat stat)
+{
+    return stat < SLAB_FIRST_SHEAF_STAT || (stat < SLAB_FIRST_ARRAY_STAT ? has_sheaves(run) : has_arrays(run));
+}
+
 static void
 report_counters(const WorldRun *run, SimRecord *record)
 {
     static const char *const columns[] = {"cache", "counter", "value", NULL};
     SimTable *table = sim_record_add_table(record, "counters", columns);
 
-    guint n_stats = has_sheaves(run) ? SLAB_N_STATS : SLAB_FIRST_SHEAF_STAT;
-
     for (guint i = 0; i < run->world->slub->n_caches; i++)
-        for (guint s = 0; s < n_stats; s++) {
+        for (guint s = 0; s < SLAB_N_STATS; s++) {
+            if (!is_counted(run, s))
+                continue;
             sim_table_put_text(table, run->world->slub->cache[i]->name);
             sim_table_put_text(table, slab_stat_name(s));
             sim_table_put_int(table, (gint64) window_stat(run, i, s));

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "slub-array.h"
+
 SlubCache *
 world_cache(const World *world, const char *name)
 {
@@ -92,9 +94,14 @@ add_caches(World *world, const Workload *workload, GError **error)
         return FALSE;
     names = workload_cache_names(workload, world->config, env.kernel);
     for (; *names; names++) {
+        guint array_capacity = world_array_capacity(world->config, *names);
         SlabGeometry geometry;
-        if (!world_cache_geometry(world->config, &env, *names, &geometry, error) ||
-            !slub_cache_new(world->slub, *names, &geometry, fallback, TRUE, error))
+        SlubCache *cache;
+
+        if (!world_cache_geometry(world->config, &env, *names, &geometry, error))
+            return FALSE;
+        cache = slub_cache_new(world->slub, *names, &geometry, fallback, TRUE, error);
+        if (!cache || (array_capacity && !slub_array_set_up(cache, array_capacity, error)))
             return FALSE;
     }
     return TRUE;

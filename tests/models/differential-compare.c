@@ -57,18 +57,15 @@ void
 differential__compare_cpu(const Differential *d, guint cpu)
 {
     const SlubCpu *fast = &d->cache->cpu[cpu];
-    const SlubSheafCpu *below = d->cache->sheaves ? &d->cache->sheaves->cpu[cpu] : NULL;
     const RefSlab *slab = ref_slub_cpu_partial(d->ref, cpu);
     gboolean in_slabs = d->settings.kernel >= SLAB_KERNEL(5, 16);
 
     for (guint stat = 0; stat < SLAB_N_STATS; stat++)
         COMPARE(d, fast->stat[stat], ref_slub_stat(d->ref, (gint) cpu, stat), "cpu %u %s", cpu, slab_stat_name(stat));
-    if (below)
+    if (d->cache->sheaves || d->cache->arrays)
         COMPARE(d, fast->slab + fast->free, 0, "cpu %u: a cpu slab where the inline paths look", cpu);
-    COMPARE(d, below ? below->slab : fast->slab, differential__slab_of(d, ref_slub_cpu_slab(d->ref, cpu)),
-            "cpu %u: cpu slab", cpu);
-    COMPARE(d, below ? below->free : fast->free, ref_slub_cpu_freelist_length(d->ref, cpu), "cpu %u: freelist length",
-            cpu);
+    COMPARE(d, slub_cpu_slab(fast), differential__slab_of(d, ref_slub_cpu_slab(d->ref, cpu)), "cpu %u: cpu slab", cpu);
+    COMPARE(d, slub_cpu_free(fast), ref_slub_cpu_freelist_length(d->ref, cpu), "cpu %u: freelist length", cpu);
     for (SlabId id = fast->partial; id || slab; id = d->system->arena.slab[id].next, slab = slab->next) {
         COMPARE(d, id, differential__slab_of(d, slab), "cpu %u: a slab of the cpu partial list", cpu);
         COMPARE(d, d->system->arena.slab[id].cpu_partial_count, in_slabs ? slab->slabs : slab->pobjects,
@@ -144,6 +141,17 @@ compare_pages(const Differential *d)
 }
 
 void
+differential__pair_array(Differential *d, guint cpu)
+{
+    guint n;
+    RefObject *const *objects = ref_slub_array(d->ref, cpu, &n);
+
+    COMPARE(d, slub_array_cpu_objects(d->cache, cpu), n, "cpu %u: objects in the array", cpu);
+    for (guint i = 0; i < n; i++)
+        differential__pair(d, d->cache->arrays->cpu[cpu].object[i], objects[i]);
+}
+
+void
 differential_compare_all(Differential *d)
 {
     g_autofree char *why = slub_cache_check(d->cache);
@@ -155,8 +163,10 @@ differential_compare_all(Differential *d)
         differential__pair_cpu_sheaves(d, cpu);
     for (guint node = 0; d->cache->sheaves && node < d->topology->n_nodes; node++)
         differential__pair_barn(d, node, TRUE);
-    for (guint cpu = 0; cpu < d->topology->n_cpus; cpu++)
+    for (guint cpu = 0; cpu < d->topology->n_cpus; cpu++) {
+        differential__pair_array(d, cpu);
         differential__compare_cpu(d, cpu);
+    }
     differential__compare_nodes(d);
     for (guint node = 0; node < d->topology->n_nodes; node++)
         compare_node_list(d, node);

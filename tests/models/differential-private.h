@@ -4,7 +4,9 @@
 
 #include "differential.h"
 #include "ref-sheaf.h"
+#include "slub-array.h"
 #include "slub-sheaf.h"
+#include "slub-veil.h"
 
 /* Shared by the files of the comparison only. */
 
@@ -22,6 +24,7 @@ typedef enum {
     OP_RUN_RCU,
     OP_PREFILL,
     OP_ALLOC_FROM,
+    OP_PREFILL_ARRAY,
     OP_RETURN,
     OP_ALLOC_BULK,
     OP_FREE_BULK,
@@ -103,6 +106,9 @@ void differential__finish(Differential *d, guint cpu);
 void differential__pair(Differential *d, SlabId id, const RefObject *object);
 void differential__add_live(Differential *d, SlabId id, RefObject *object);
 LiveObject differential__take_live(Differential *d, guint number);
+
+/* A CPU's array object by object; nothing without. */
+void differential__pair_array(Differential *d, guint cpu);
 
 /* A CPU's sheaves object by object; a barn's counts and the sheaves at its heads or, with `whole`, all of them. */
 void differential__pair_cpu_sheaves(Differential *d, guint cpu);

@@ -65,6 +65,9 @@ run_operation(Differential *d, MachCpu *cpu)
     case OP_ALLOC_FROM:
         op->slab[0] = slub_alloc_from_sheaf(d->cache, cpu, op->sheaf);
         break;
+    case OP_PREFILL_ARRAY:
+        slub_array_prefill(d->cache, cpu, op->n);
+        break;
     case OP_RETURN:
         slub_return_sheaf(d->cache, cpu, op->sheaf);
         break;
@@ -151,6 +154,7 @@ ref_params(Differential *d, guint *cpu_node, gboolean *has_memory, guint *zoneli
         .n_nodes = n_nodes,
         .cpu_node = cpu_node,
         .node_has_memory = has_memory,
+        .own_mem_id = !topology->knows_memoryless,
         .zonelist = zonelist,
         .objects = s->objects,
         .fallback_objects = s->fallback_objects,
@@ -160,6 +164,7 @@ ref_params(Differential *d, guint *cpu_node, gboolean *has_memory, guint *zoneli
         .has_cpu_partial = s->has_cpu_partial,
         .debug = (RefDebug) s->debug,
         .store_user = s->store_user,
+        .array_capacity = s->array_capacity,
         .no_cpu_slab = !d->cache->below->has_cpu_slab,
         .refill = s->layers.refill == SLUB_REFILL_LOCAL ? REF_REFILL_LOCAL : REF_REFILL_TRYLOCK,
         .defrag_ratio = 10 * s->defrag_percent,
@@ -209,6 +214,9 @@ differential_new(const TestMachine *test, const DifferentialSettings *settings, 
     d->system->draw = draw_fast;
     d->system->draw_data = d;
     d->cache = slub_cache_new(d->system, "cache", &geometry, settings->fallback_chance, FALSE, &error);
+    g_assert_no_error(error);
+    if (settings->array_capacity)
+        slub_array_set_up(d->cache, settings->array_capacity, &error);
     g_assert_no_error(error);
     params = ref_params(d, cpu_node, has_memory, zonelist);
     d->ref = ref_slub_new(&params);
@@ -289,6 +297,7 @@ differential__finish(Differential *d, guint cpu)
         for (guint node = 0; node < d->topology->n_nodes; node++)
             differential__pair_barn(d, node, FALSE);
     }
+    differential__pair_array(d, cpu);
     differential__compare_cpu(d, cpu);
     differential__compare_nodes(d);
 }
@@ -419,8 +428,30 @@ differential_starve(Differential *d, guint node, gboolean starve)
 }
 
 void
+differential_prefill_array(Differential *d, guint cpu, guint n)
+{
+    differential__begin(d, cpu, OP_PREFILL_ARRAY, n, 0);
+    ref_slub_prefill_array(d->ref, cpu, n);
+    differential__run_fast(d, cpu);
+    differential__finish(d, cpu);
+}
+
+/* Nothing drains an array: its objects are handed out, and then no more put into it. */
+static void
+empty_arrays(Differential *d)
+{
+    for (guint cpu = 0; cpu < d->topology->n_cpus; cpu++)
+        while (slub_array_cpu_objects(d->cache, cpu) > 0)
+            differential_alloc(d, cpu, SLUB_NO_NODE);
+    if (d->cache->arrays)
+        d->cache->arrays->capacity = 0;
+    ref_slub_close_arrays(d->ref);
+}
+
+void
 differential_free(Differential *d)
 {
+    empty_arrays(d);
     while (d->live->len > 0)
         differential_free_object(d, d->live->len % d->topology->n_cpus, d->live->len - 1);
     while (d->held->len > 0)

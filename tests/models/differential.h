@@ -12,6 +12,7 @@
  * Compared after each operation: the acting CPU's counters, cpu slab, freelist length and cpu partial list; per node
  * nr_partial, nr_slabs, list head and list_lock acquisitions by call site; slabs of new objects one to one. By
  * differential_compare_all(): the same of all CPUs, whole node lists both ways, the state of each slab, and pages. With
+ * arrays also: the acting CPU's, object by object. With
  * sheaves also: the acting CPU's sheaves object by object, barn lock acquisitions by call site, the barns' counts and
  * heads, or all of their sheaves. */
 
@@ -34,6 +35,7 @@ typedef struct {
     double fallback_chance; /* 0 when nodes are starved: blocks of one order only can be counted */
     guint defrag_percent;
     guint sheaf_capacity;
+    guint array_capacity; /* 0 = no arrays; of a release and cache without sheaves */
     SlubLayers layers; /* a cpu slab only in a release that has one */
 } DifferentialSettings;
 
@@ -57,6 +59,9 @@ guint differential_n_held(const Differential *d);
 void differential_prefill(Differential *d, guint cpu, guint n);
 void differential_alloc_held(Differential *d, guint cpu, guint number);
 void differential_return(Differential *d, guint cpu, guint number);
+
+/* Per-CPU arrays: fills the CPU's up to n objects. */
+void differential_prefill_array(Differential *d, guint cpu, guint n);
 
 void differential_free_object(Differential *d, guint cpu, guint number);
 void differential_alloc_bulk(Differential *d, guint cpu, guint n);

@@ -24,7 +24,9 @@ static const struct {
     {"one-node", "[machine]\nsockets = 1\ncores_per_l3 = 3\n"},
     {"two-nodes", "[machine]\nsockets = 2\ncores_per_l3 = 2\n"},
     {"four-nodes", "[machine]\nsockets = 2\nnodes_per_socket = 2\ncores_per_l3 = 1\nthreads_per_core = 2\n"},
-    {"memoryless", "[machine]\nsockets = 2\nnodes_per_socket = 2\ncores_per_l3 = 1\nmemoryless_nodes = 1\n"},
+    {"memoryless", "[machine]\nsockets = 2\nnodes_per_socket = 2\ncores_per_l3 = 1\nmemoryless_nodes = 1\n"
+                   "memory_ids = nearest\n"},
+    {"memoryless-x86", "[machine]\nsockets = 2\nnodes_per_socket = 2\ncores_per_l3 = 1\nmemoryless_nodes = 1\n"},
 };
 
 static const guint objects_per_slab[] = {1, 2, 3, 16, 64};
@@ -51,7 +53,7 @@ typedef struct {
     gboolean is_growing;
     /* What kind of load this round is, in percent. */
     guint stay, newest, with_node, bulk, rare, by_rcu, prefill;
-    guint prefill_max;
+    guint prefill_max, array_max;
     gboolean can_starve;
     const MachTopology *topology;
 } Load;
@@ -171,6 +173,8 @@ do_operation(Load *load)
         do_rare(load);
     else if (percent(load, load->prefill))
         do_prefill(load);
+    else if (load->array_max && percent(load, 5))
+        differential_prefill_array(load->d, load->cpu, 1 + below(load, load->array_max));
     else if (n_live == 0 || percent(load, load->is_growing ? 66 : 34)) {
         if (percent(load, load->bulk))
             differential_alloc_bulk(load->d, load->cpu, 1 + below(load, DIFFERENTIAL_BULK_MAX));
@@ -204,6 +208,7 @@ choose_load(Load *load, const DifferentialSettings *settings)
     load->target = settings->objects * (settings->min_partial * load->n_nodes + settings->cpu_partial_slabs / 2 +
                                         KEEP_FULL * load->n_cpus) +
                    settings->sheaf_capacity * (SHEAVES_OF_A_NODE * load->n_nodes + 2 * load->n_cpus);
+    load->array_max = settings->array_capacity ? settings->array_capacity + 2 : 0;
     if (settings->kernel >= SLAB_KERNEL(6, 18)) {
         load->by_rcu = percents[below(load, 4)];
         load->prefill = percent(load, 50) ? 0 : 10;
@@ -271,7 +276,7 @@ check_sheaf_totals(const Case *c, const DifferentialTotals *totals)
 {
     gboolean has_nodes = c->machine > 0;
 
-    for (guint stat = SLAB_FIRST_SHEAF_STAT; stat < SLAB_N_STATS; stat++) {
+    for (guint stat = SLAB_FIRST_SHEAF_STAT; stat < SLAB_FIRST_ARRAY_STAT; stat++) {
         gboolean is_gone =
             c->kernel >= SLAB_KERNEL(7, 0) && (stat == SLAB_STAT_ALLOC_PCS || stat == SLAB_STAT_FREE_PCS);
         gboolean is_later = c->kernel < SLAB_KERNEL(7, 0) && stat == SLAB_STAT_FREE_RCU_SHEAF_FAIL;
@@ -381,6 +386,40 @@ test_debug(gconstpointer data)
     test_machine_clear(&test);
 }
 
+/* Per-CPU arrays above each kind of cpu slab. */
+static void
+test_arrays(gconstpointer data)
+{
+    static const guint capacities[] = {1, 4, 32};
+    const Case *c = data;
+    DifferentialTotals totals = {{0}, {0}, {0}};
+    guint round = 0;
+    TestMachine test;
+
+    test_machine_init(&test, machines[c->machine].text);
+    for (guint o = 0; o < G_N_ELEMENTS(objects_per_slab); o++)
+        for (guint i = 0; i < G_N_ELEMENTS(capacities); i++, round++) {
+            DifferentialSettings settings = {
+                .kernel = c->kernel,
+                .objects = objects_per_slab[o],
+                .fallback_objects = MAX(objects_per_slab[o] / 2, 1),
+                .min_partial = min_partials[round % G_N_ELEMENTS(min_partials)],
+                .defrag_percent = 100,
+                .array_capacity = capacities[i],
+                .layers = {.has_cpu_slab = TRUE},
+            };
+            g_autofree char *name = NULL;
+
+            set_cpu_partial(&settings, round % N_CPU_PARTIALS);
+            name = g_strdup_printf("%u.%u on %s: %u objects, array of %u", c->kernel / 1000, c->kernel % 1000,
+                                   machines[c->machine].name, settings.objects, settings.array_capacity);
+            run_round(&test, &settings, name, 3, &totals);
+        }
+    g_assert_cmpuint(totals.stat[SLAB_STAT_ALLOC_PCA], >, 0);
+    g_assert_cmpuint(totals.stat[SLAB_STAT_FREE_PCA], >, 0);
+    test_machine_clear(&test);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -397,6 +436,12 @@ main(int argc, char **argv)
             path = g_strdup_printf("/differential/debug/%u.%u/%s", kernels[k] / 1000, kernels[k] % 1000,
                                    machines[m].name);
             g_test_add_data_func_full(path, g_memdup2(c, sizeof *c), test_debug, g_free);
+            if (kernels[k] >= SLAB_KERNEL(6, 18))
+                continue;
+            g_free(path);
+            path = g_strdup_printf("/differential/arrays/%u.%u/%s", kernels[k] / 1000, kernels[k] % 1000,
+                                   machines[m].name);
+            g_test_add_data_func_full(path, g_memdup2(c, sizeof *c), test_arrays, g_free);
         }
     return g_test_run();
 }

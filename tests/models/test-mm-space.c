@@ -144,7 +144,7 @@ split_and_collapse(MachCpu *cpu, void *data)
 }
 
 static void
-run_calls(guint kernel, guint sheaf_capacity, GString *calls, void (*body)(MachCpu *cpu, void *data))
+run_calls(guint kernel, MmNodes nodes, guint sheaf_capacity, GString *calls, void (*body)(MachCpu *cpu, void *data))
 {
     const SlabGeometry geometry = {
         .size_bytes = 256, .objects = 16, .min_objects = 16, .min_partial = 5, .sheaf_capacity = sheaf_capacity};
@@ -164,6 +164,7 @@ run_calls(guint kernel, guint sheaf_capacity, GString *calls, void (*body)(MachC
         g_assert_no_error(error);
     }
     mm_caches_init(&bed.mm, &bed.world, FALSE);
+    bed.mm.nodes = nodes;
     test_machine_run_each(bed.world.machine, body, &bed);
     for (guint i = 0; i < bed.world.slub->n_caches; i++) {
         g_autofree char *why = slub_cache_check(bed.world.slub->cache[i]);
@@ -201,10 +202,51 @@ test_calls(void)
         g_autoptr(GString) calls = g_string_new(NULL), others = g_string_new(NULL);
 
         g_test_message("%u.%u", rows[i].major, rows[i].minor);
-        run_calls(kernel, 0, calls, map_and_unmap);
+        run_calls(kernel, MM_NODES_BULK, 0, calls, map_and_unmap);
         g_assert_cmpstr(calls->str, ==, rows[i].map_and_unmap);
-        run_calls(kernel, 0, others, split_and_collapse);
+        run_calls(kernel, MM_NODES_BULK, 0, others, split_and_collapse);
         g_assert_cmpstr(others->str, ==, rows[i].split_and_collapse);
+    }
+}
+
+/* fork to 6.7, of 30 VMAs: 5 leaves of 14 slots and a parent for 61 ranges, 3 to work with; 2 leaves and a root stay.
+ */
+static void
+copy_expected(MachCpu *cpu, void *data)
+{
+    Bed *bed = data;
+    MmTree tree = {.n_nodes = 0};
+
+    bed->is_noting = TRUE;
+    mm_tree_copy_expected(&bed->mm, &tree, cpu, 30);
+    g_string_append_c(bed->calls, ' ');
+    g_assert_cmpuint(tree.n_nodes, ==, 3);
+    mm_tree_destroy(&bed->mm, &tree, cpu);
+}
+
+/* The ways of RFC v2, on 6.5: no bulk calls; no reservation by stores that map, so that a node store asks for one node
+ * and a split of the root for three. A fork still reserves. */
+static void
+test_ways(void)
+{
+    static const struct {
+        MmNodes nodes;
+        const char *map_and_unmap, *split_and_collapse, *copy;
+    } rows[] = {
+        {MM_NODES_BULK, "vlAB6G4FF AAF RRux", "AB3F AB6G4FF RRRR", "AB8G4FF G2F"},
+        {MM_NODES_SINGLE, "vlAAAAAAAFFFFFF AAF RRux", "AAAAF AAAAAAAFFFFFF RRRR", "AAAAAAAAAFFFFFF FFF"},
+        {MM_NODES_PREFILL, "vlA AAF RRux", "AAA AAAAAAAFFFFFF RRRR", "AAAAAAAAAFFFFFF FFF"},
+    };
+
+    for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+        g_autoptr(GString) calls = g_string_new(NULL), others = g_string_new(NULL), copy = g_string_new(NULL);
+
+        run_calls(SLAB_KERNEL(6, 5), rows[i].nodes, 0, calls, map_and_unmap);
+        g_assert_cmpstr(calls->str, ==, rows[i].map_and_unmap);
+        run_calls(SLAB_KERNEL(6, 5), rows[i].nodes, 0, others, split_and_collapse);
+        g_assert_cmpstr(others->str, ==, rows[i].split_and_collapse);
+        run_calls(SLAB_KERNEL(6, 5), rows[i].nodes, 0, copy, copy_expected);
+        g_assert_cmpstr(copy->str, ==, rows[i].copy);
     }
 }
 
@@ -233,7 +275,7 @@ use_sheaves(MachCpu *cpu, void *data)
 static void
 test_sheaves(void)
 {
-    run_calls(SLAB_KERNEL(6, 18), 32, NULL, use_sheaves);
+    run_calls(SLAB_KERNEL(6, 18), MM_NODES_BULK, 32, NULL, use_sheaves);
 }
 
 int
@@ -242,6 +284,7 @@ main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/mm-space/reserved", test_reserved);
     g_test_add_func("/mm-space/calls", test_calls);
+    g_test_add_func("/mm-space/ways", test_ways);
     g_test_add_func("/mm-space/sheaves", test_sheaves);
     return g_test_run();
 }

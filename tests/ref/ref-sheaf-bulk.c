@@ -161,7 +161,7 @@ ref_sheaves_return(RefSheaves *sheaves, guint cpu, RefSheaf *sheaf)
         ref__stat_add(sheaves, cpu, SLAB_STAT_SHEAF_RETURN_FAST, 1);
     } else {
         ref__stat_add(sheaves, cpu, SLAB_STAT_SHEAF_RETURN_SLOW, 1);
-        if (ref__barn_is_crowded(barn)) {
+        if (!ref__has_barn(sheaves, cpu) || ref__barn_is_crowded(barn)) {
             ref__sheaf_flush(sheaves, cpu, sheaf);
             ref__sheaf_free(sheaves, cpu, sheaf);
         } else {

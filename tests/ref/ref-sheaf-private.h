@@ -33,6 +33,7 @@ void ref__sheaf_refill(RefSheaves *sheaves, guint cpu, RefSheaf *sheaf);
 void ref__sheaf_flush(RefSheaves *sheaves, guint cpu, RefSheaf *sheaf);
 void ref__swap_main_and_spare(RefSheafCpu *c);
 guint ref__barn_node(const RefSheaves *sheaves, guint cpu);
+gboolean ref__has_barn(const RefSheaves *sheaves, guint cpu);
 RefBarn *ref__barn_of(RefSheaves *sheaves, guint cpu);
 void ref__barn_put_empty(RefBarn *barn, RefSheaf *sheaf);
 void ref__barn_put_full(RefBarn *barn, RefSheaf *sheaf);

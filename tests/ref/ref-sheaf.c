@@ -124,6 +124,14 @@ ref__barn_node(const RefSheaves *sheaves, guint cpu)
     return ref__kernel_of(sheaves) >= SLAB_KERNEL(7, 1) ? sheaves->slub->params.cpu_node[cpu] : mem_node(sheaves, cpu);
 }
 
+/* To 7.0 get_barn() finds none on a node without memory. */
+gboolean
+ref__has_barn(const RefSheaves *sheaves, guint cpu)
+{
+    return ref__kernel_of(sheaves) >= SLAB_KERNEL(7, 1) ||
+           sheaves->slub->params.node_has_memory[mem_node(sheaves, cpu)];
+}
+
 RefBarn *
 ref__barn_of(RefSheaves *sheaves, guint cpu)
 {
@@ -182,6 +190,8 @@ ref__main_from_stock(RefSheaves *sheaves, guint cpu)
         ref__swap_main_and_spare(c);
         return TRUE;
     }
+    if (!ref__has_barn(sheaves, cpu))
+        return FALSE;
     if (g_queue_is_empty(&barn->full)) {
         ref__stat_add(sheaves, cpu, SLAB_STAT_BARN_GET_FAIL, 1);
         return FALSE;
@@ -201,6 +211,8 @@ replace_empty_main(RefSheaves *sheaves, guint cpu, gboolean may_block)
 
     if (ref__main_from_stock(sheaves, cpu))
         return TRUE;
+    if (!ref__has_barn(sheaves, cpu))
+        return FALSE;
     if (!may_block && ref__kernel_of(sheaves) <= SLAB_KERNEL(7, 0))
         return FALSE;
     fresh = g_steal_pointer(&c->spare);
@@ -284,7 +296,11 @@ replace_full_main(RefSheaves *sheaves, guint cpu)
 gboolean
 ref__is_remote(const RefSheaves *sheaves, guint cpu, const RefObject *object)
 {
-    return !sheaves->remote_to_sheaf && object->slab->node != mem_node(sheaves, cpu);
+    guint local = mem_node(sheaves, cpu);
+
+    if (!sheaves->slub->params.node_has_memory[local]) /* 7.1: nothing could be local there, so all may go in */
+        return ref__kernel_of(sheaves) <= SLAB_KERNEL(7, 0);
+    return !sheaves->remote_to_sheaf && object->slab->node != local;
 }
 
 /* Frees to slabs on behalf of a caller; without a cpu slab that is what FREE_SLOWPATH counts, by object. */

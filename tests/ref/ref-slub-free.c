@@ -53,6 +53,8 @@ ref__free_list(RefSlub *slub, guint cpu, RefObject *head, RefObject *tail, guint
 {
     RefCpu *c = &slub->cpus[cpu];
 
+    if (n == 1 && ref__array_put(slub, cpu, head))
+        return;
     tail->next = NULL;
     for (RefObject *object = head; object != NULL; object = object->next) {
         g_assert_true(object->allocated);

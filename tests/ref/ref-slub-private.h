@@ -21,6 +21,7 @@ typedef struct {
     RefSlab *slab;
     RefObject *freelist;
     RefSlab *partial;
+    GPtrArray *array; /* RefObject *, which their slabs see as allocated */
     guint64 stats[SLAB_N_STATS];
 } RefCpu;
 
@@ -37,6 +38,10 @@ struct _RefSlub {
     RefNode *nodes;
     GPtrArray *slabs; /* by serial, discarded ones kept */
 };
+
+/* ref-slub-array.c: TRUE when the CPU's array takes the object; what it has, NULL for nothing. */
+gboolean ref__array_put(RefSlub *slub, guint cpu, RefObject *object);
+RefObject *ref__array_take(RefSlub *slub, guint cpu);
 
 void ref__stat(RefSlub *slub, guint cpu, SlabStat stat);
 void ref__lock(RefSlub *slub, guint node, RefLockSite site);

@@ -64,6 +64,8 @@ ref_slub_new(const RefParams *params)
     slub->rules = rules_of(params->kernel);
     slub->cpus = g_new0(RefCpu, params->n_cpus);
     slub->nodes = g_new0(RefNode, params->n_nodes);
+    for (guint i = 0; i < params->n_cpus; i++)
+        slub->cpus[i].array = g_ptr_array_new();
     for (guint i = 0; i < params->n_nodes; i++)
         g_queue_init(&slub->nodes[i].partial);
     slub->slabs = g_ptr_array_new();
@@ -81,6 +83,8 @@ ref_slub_free_all(RefSlub *slub)
         g_free(slab);
     }
     g_ptr_array_unref(slub->slabs);
+    for (guint i = 0; i < slub->params.n_cpus; i++)
+        g_ptr_array_unref(slub->cpus[i].array);
     for (guint i = 0; i < slub->params.n_nodes; i++)
         g_queue_clear(&slub->nodes[i].partial);
     g_free(slub->nodes);
@@ -135,6 +139,8 @@ ref__cpu_mem_node(const RefSlub *slub, guint cpu)
     const RefParams *p = &slub->params;
     const guint *order = &p->zonelist[p->cpu_node[cpu] * p->n_nodes];
 
+    if (p->own_mem_id)
+        return p->cpu_node[cpu];
     for (guint i = 0; i < p->n_nodes; i++)
         if (p->node_has_memory[order[i]])
             return order[i];
@@ -215,8 +221,11 @@ RefObject *
 ref_slub_alloc(RefSlub *slub, guint cpu, gint node)
 {
     RefCpu *c = &slub->cpus[cpu];
-    RefObject *object = c->freelist;
+    RefObject *object = ref__array_take(slub, cpu);
 
+    if (object != NULL)
+        return object;
+    object = c->freelist;
     g_assert_cmpint(node, >=, REF_NO_NODE);
     g_assert_cmpint(node, <, (gint) slub->params.n_nodes);
     if (slub->params.no_cpu_slab) {

@@ -91,6 +91,7 @@ typedef struct {
     guint n_nodes;
     const guint *cpu_node;           /* n_cpus entries; NULL: all on node 0 */
     const gboolean *node_has_memory; /* n_nodes entries; NULL: all have */
+    gboolean own_mem_id;             /* numa_mem_id() is the CPU's node even without memory, as on x86 */
     const guint *zonelist;           /* n_nodes x n_nodes, row i: nodes by distance from i, i first; NULL: i, then the
                                       * others by number */
     guint objects;                   /* per slab of the preferred order */
@@ -101,6 +102,7 @@ typedef struct {
     gboolean has_cpu_partial;        /* kmem_cache_has_cpu_partial() */
     RefDebug debug;
     gboolean store_user;             /* debug cache with SLAB_STORE_USER */
+    guint array_capacity;            /* per-CPU arrays of 2023's RFC above a cpu slab; 0 = none */
     guint defrag_ratio;              /* remote_node_defrag_ratio, 1000 by default; only 0 or not 0 matters here */
 
     /* All chance comes from the driver. NULL means never. */
@@ -126,6 +128,12 @@ void ref_slub_free(RefSlub *slub, guint cpu, RefObject *object);
 /* kmem_cache_alloc_bulk() without node. On failure the objects obtained are bulk-freed again, FALSE is returned and
  * ret_objects (n entries) is untouched. */
 gboolean ref_slub_alloc_bulk(RefSlub *slub, guint cpu, guint n, RefObject **ret_objects);
+
+/* kmem_cache_prefill_percpu_array(), and what the CPU's array holds, the next to be taken last. */
+void ref_slub_prefill_array(RefSlub *slub, guint cpu, guint n);
+RefObject *const *ref_slub_array(const RefSlub *slub, guint cpu, guint *ret_n);
+/* From now on nothing is put into arrays. */
+void ref_slub_close_arrays(RefSlub *slub);
 
 /* kmem_cache_free_bulk(). The array is not changed (the kernel's is). n = 0 does nothing. */
 void ref_slub_free_bulk(RefSlub *slub, guint cpu, guint n, RefObject *const *objects);
