@@ -22,7 +22,7 @@ MUTANTS = [
     ('drains to the head', PARTS, 'slub_add_partial(cache, cpu, id, TRUE);', 'slub_add_partial(cache, cpu, id, FALSE);'),
     ('drain at cps + 1', PARTS, 'count >= cache->cpu_partial_slabs)', 'count > cache->cpu_partial_slabs)'),
     ('drain at cps - 1', PARTS, 'count >= cache->cpu_partial_slabs)', 'count + 1 >= cache->cpu_partial_slabs)'),
-    ('own remote frees not refilled (frozen)', FROZEN, 'if (slub_get_freelist(cache, cpu)) {',
+    ('own remote frees not refilled', PARTS, 'if (slub_get_freelist(cache, cpu)) {',
      'if (slub_slab(cache, c->slab)->cpu_partial_count && slub_get_freelist(cache, cpu)) {'),
     ('bulk free object by object', BULK, 'slub_free_to(&cache->below, cache, &cache->cpu[cpu->id], cpu, slab, n_detached);',
      'for (guint i = 0; i < n_detached; i++)\n                slub_free_to(&cache->below, cache, &cache->cpu[cpu->id], cpu, slab, 1);'),
