@@ -32,6 +32,7 @@ typedef struct {
 /* memcg_stock_pcp and obj_stock_pcp. Private to the CPU, but for what it drains to. */
 typedef struct {
     MemcgGroup *cached;
+    MachLineCopy objcg_copy; /* of the nr_charged_bytes it changed last */
     guint32 stock_bytes;
     gint32 vmstat_bytes;
     guint16 vmstat_node;
@@ -39,7 +40,7 @@ typedef struct {
     gint64 object_bytes; /* charged minus uncharged on this CPU, with the objcg pointer's share; whole pages too */
     guint64 stat[MEMCG_N_STATS];
     SimTime step_ps[MEMCG_N_STEPS]; /* of allocations */
-    gboolean makes_array; /* an array's own slab gets none: __GFP_NO_OBJ_EXT */
+    gboolean makes_array;           /* an array's own slab gets none: __GFP_NO_OBJ_EXT */
 } MemcgCpu;
 
 /* What is known of a slab's exts; by SlabId. */

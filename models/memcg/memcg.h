@@ -32,8 +32,9 @@ typedef struct {
     guint depth;              /* counters that a charge walks, the root's included */
     guint n_groups;           /* user cgroups, each on a path of its own below the root */
     gboolean scoped_pointer;  /* 6.7: the task's own objcg pointer, no reference taken */
-    gboolean vmstat_cached;   /* 5.14: statistics gather in the stock */
+    gboolean vmstat_cached;   /* 5.14: statistics gather in the stock, which they switch only after a read */
     gboolean keeps_stock;     /* 5.14: an overflowing stock gives back whole pages and stays */
+    gboolean stocks_used;     /* each CPU's stock begins with the remainder of a page */
     gboolean irqs_off;        /* sections disable interrupts: to 5.13, and 5.18 to 6.15 */
     gboolean is_folded;       /* 6.18: charge and statistics in one section, bulk calls by object */
     gboolean charges_late;    /* 6.10: everything in the hook behind the allocation */
