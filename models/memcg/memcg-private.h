@@ -39,7 +39,7 @@ typedef struct {
     MemcgPageSlot slot[MEMCG_SLOTS_MAX];
     gint64 object_bytes; /* charged minus uncharged on this CPU, with the objcg pointer's share; whole pages too */
     guint64 stat[MEMCG_N_STATS];
-    SimTime step_ps[MEMCG_N_STEPS]; /* of allocations */
+    SimTime step_ps[MEMCG_N_STEPS]; /* of allocations, when steps are timed */
     gboolean makes_array;           /* an array's own slab gets none: __GFP_NO_OBJ_EXT */
 } MemcgCpu;
 
@@ -67,6 +67,7 @@ struct _Memcg {
     guint n_caches;
     MemcgSlab *slab; /* [SLAB_ARENA_MAX], reserved address space */
     guint page_shift;
+    gboolean times_steps;
 };
 
 static inline MemcgCpu *

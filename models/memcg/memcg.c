@@ -196,10 +196,18 @@ look_up(Memcg *memcg, MachCpu *cpu, MemcgTask *task)
     return task->group;
 }
 
+void
+memcg_time_steps(Memcg *memcg)
+{
+    memcg->times_steps = TRUE;
+}
+
 /* Books the time since *mark, which moves on to the present. */
-static void
+static inline void
 end_step(Memcg *memcg, const MachCpu *cpu, MemcgStep step, SimTime *mark)
 {
+    if (G_LIKELY(!memcg->times_steps))
+        return;
     memcg__cpu(memcg, cpu)->step_ps[step] += mach_now(cpu) - *mark;
     *mark = mach_now(cpu);
 }

@@ -151,8 +151,11 @@ gint64 memcg_counter_pages(const MemcgGroup *group, guint level);
  * needed as the slabs themselves hold the exts. */
 void memcg_report(const Memcg *memcg, SimRecord *record);
 
-/* Adds the table "accounting": mean time of an allocation by step, of the `n` that memcg_slab_alloc() has made since the
- * start in `total`. `memcg` NULL: the slab allocator alone. */
+/* Has each allocation's time booked by step, from now on, for memcg_report_steps(). */
+void memcg_time_steps(Memcg *memcg);
+
+/* Adds the table "accounting": mean time of an allocation by step, of the `n` that memcg_slab_alloc() has made since
+ * memcg_time_steps() in `total`. `memcg` NULL: the slab allocator alone. */
 void memcg_report_steps(const Memcg *memcg, double n, SimTime total, SimRecord *record);
 
 /* Why counters, stocks and objects contradict each other; NULL when each page charged is found in an object, a stock or
