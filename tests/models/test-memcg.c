@@ -268,81 +268,6 @@ steps_body(MachCpu *cpu, void *data)
     g_assert_cmpuint(memcg_stat(bed->memcg, MEMCG_STAT_REFRESHES), ==, 1);
 }
 
-/* In turn: CPU 0 writes, so does CPU 1 of its node; both and CPU 2 of the other socket read. */
-typedef struct {
-    MachLine line;
-    MachLineCopy copy[3];
-} Lines;
-
-static void
-lines_body(MachCpu *cpu, void *data)
-{
-    Lines *lines = data;
-    const MachCosts *c = &cpu->machine->costs;
-    SimTime near = c->line_same_l3, begin = 100 * SIM_US * (cpu->id + 1);
-
-    mach_spend(cpu, begin - mach_now(cpu));
-    if (cpu->id == 3)
-        return;
-    if (cpu->id == 2) {
-        /* The first read of what CPU 1 wrote takes the line, the second does not. */
-        mach_line_read(&lines->line, cpu, &lines->copy[2]);
-        g_assert_cmpint(mach_now(cpu) - begin, >=, c->line_other_socket);
-        g_assert_cmpint(lines->line.free_at, ==, mach_now(cpu));
-        begin = lines->line.free_at;
-        mach_spend(cpu, SIM_US);
-        mach_line_read(&lines->line, cpu, &lines->copy[2]);
-        g_assert_cmpint(lines->line.free_at, ==, begin);
-        return;
-    }
-    lines->copy[cpu->id] = mach_line_update_and_hold(&lines->line, cpu, 5 * SIM_NS);
-    g_assert_cmpint(lines->copy[cpu->id].until - mach_now(cpu), ==, (cpu->id == 1 ? near : c->line_memory) / 2);
-    begin = mach_now(cpu);
-    mach_line_read(&lines->line, cpu, &lines->copy[cpu->id]);
-    g_assert_cmpint(mach_now(cpu), ==, begin);
-}
-
-/* Another CPU's request takes half a transfer: until then a read is free, from then on it waits behind that. */
-static void
-held_body(MachCpu *cpu, void *data)
-{
-    Lines *lines = data;
-    MachCpu *other = &cpu->machine->cpu[1];
-    SimTime near = cpu->machine->costs.line_same_l3, begin;
-
-    if (cpu->id != 0)
-        return;
-    mach_line_init(&lines->line, 0);
-    lines->line.owner = (SimToucher){other->id, other->group};
-    lines->copy[0] = mach_line_update_and_hold(&lines->line, cpu, 0);
-    begin = mach_now(cpu);
-    lines->line.owner = (SimToucher){other->id, other->group};
-    lines->line.free_at = begin + near;
-    mach_spend(cpu, near / 2 - 1);
-    mach_line_read(&lines->line, cpu, &lines->copy[0]);
-    g_assert_cmpint(mach_now(cpu), ==, begin + near / 2 - 1);
-    mach_spend(cpu, 1);
-    mach_line_read(&lines->line, cpu, &lines->copy[0]);
-    g_assert_cmpint(mach_now(cpu), ==, begin + 2 * near);
-}
-
-static void
-test_lines(void)
-{
-    static void (*const bodies[])(MachCpu *, void *) = {lines_body, held_body};
-
-    for (guint i = 0; i < G_N_ELEMENTS(bodies); i++) {
-        MemcgSettings settings = settings_of(SLAB_KERNEL(6, 8), 1);
-        Lines lines = {0};
-        Bed bed;
-
-        mach_line_init(&lines.line, 0);
-        bed_init(&bed, "[machine]\nsockets = 2\ncores_per_l3 = 2\n", SLAB_KERNEL(6, 8), &settings, 64, SLAB_ACCOUNT);
-        test_machine_run_each(bed.machine, bodies[i], &lines);
-        bed_clear(&bed);
-    }
-}
-
 /* Objects of 4 KiB, one after the other: on 5.13 each free drains the stock, and the line is written twice a pair
  * though nothing remains; with the statistics in the stock it is written once. */
 static void
@@ -618,7 +543,6 @@ main(int argc, char **argv)
     g_test_add_func("/memcg/wml", test_wml);
     g_test_add_func("/memcg/shared-line", test_shared_line);
     g_test_add_func("/memcg/patches", test_patches);
-    g_test_add_func("/memcg/lines", test_lines);
     g_test_add_func("/memcg/drains", test_drains);
     g_test_add_func("/memcg/costs-in-bounds", test_costs_in_bounds);
     g_test_add_func("/memcg/counters-unchanged", test_counters_unchanged);
