@@ -9,7 +9,8 @@
 typedef struct {
     SimTime free_at; /* end of the last operation */
     SimToucher owner;
-    guint16 node; /* its memory's */
+    guint16 node;      /* its memory's */
+    guint16 is_shared; /* read since the last operation */
 } MachLine;
 
 static inline void
@@ -24,23 +25,52 @@ mach_line_distance(const MachLine *line, const MachCpu *cpu)
     return sim_distance(&cpu->machine->topology->distance[line->node], line->owner, cpu->agent);
 }
 
+/* What a CPU has of a line after an operation of its own: the line itself, until the next CPU's request has come. */
+typedef struct {
+    const MachLine *line;
+    SimTime until;
+} MachLineCopy;
+
 /* A locked read-modify-write that takes `operation` once the CPU has the line. The update takes effect at the CPU's
- * place in the global order. */
-static inline void
+ * place in the global order. Returns the time it took to fetch the line, waiting apart. */
+static inline SimTime
 mach_line_update(MachLine *line, MachCpu *cpu, SimTime operation)
 {
+    SimTime fetch;
+
     sim_sync(cpu->engine, cpu->agent);
-    cpu->agent->now = MAX(cpu->agent->now, line->free_at) + mach_line_distance(line, cpu) + operation;
+    fetch = mach_line_distance(line, cpu);
+    cpu->agent->now = MAX(cpu->agent->now, line->free_at) + fetch + operation;
     line->free_at = cpu->agent->now;
     line->owner = (SimToucher){cpu->id, cpu->group};
+    line->is_shared = FALSE;
+    return fetch;
 }
 
-/* A plain read: the line is fetched if another CPU wrote it last, and stays that CPU's. */
+/* The same, and what the CPU then has of it. Of a transfer half is the request's way, and as far as the next one's is
+ * the length of this one, the line stays for so long. */
+static inline MachLineCopy
+mach_line_update_and_hold(MachLine *line, MachCpu *cpu, SimTime operation)
+{
+    SimTime fetch = mach_line_update(line, cpu, operation);
+
+    return (MachLineCopy){line, cpu->agent->now + fetch / 2};
+}
+
+/* A plain read; free while the CPU has the line. The first after another CPU's operation waits its turn and takes the
+ * line for as long as an operation would, for its writer has to give it away; further ones are served beside one
+ * another. It stays the writer's. */
 static inline void
-mach_line_read(const MachLine *line, MachCpu *cpu)
+mach_line_read(MachLine *line, MachCpu *cpu, const MachLineCopy *copy)
 {
     sim_sync(cpu->engine, cpu->agent);
-    mach_spend(cpu, line->owner.agent == SIM_NOBODY ? 0 : mach_line_distance(line, cpu));
+    if (line->owner.agent == SIM_NOBODY || line->owner.agent == cpu->id ||
+        (copy->line == line && cpu->agent->now < copy->until))
+        return;
+    cpu->agent->now = MAX(cpu->agent->now, line->free_at) + mach_line_distance(line, cpu);
+    if (!line->is_shared)
+        line->free_at = cpu->agent->now;
+    line->is_shared = TRUE;
 }
 
 #endif

@@ -32,14 +32,15 @@ typedef struct {
 /* memcg_stock_pcp and obj_stock_pcp. Private to the CPU, but for what it drains to. */
 typedef struct {
     MemcgGroup *cached;
+    MachLineCopy objcg_copy; /* of the nr_charged_bytes it changed last */
     guint32 stock_bytes;
     gint32 vmstat_bytes;
     guint16 vmstat_node;
     MemcgPageSlot slot[MEMCG_SLOTS_MAX];
     gint64 object_bytes; /* charged minus uncharged on this CPU, with the objcg pointer's share; whole pages too */
     guint64 stat[MEMCG_N_STATS];
-    SimTime step_ps[MEMCG_N_STEPS]; /* of allocations */
-    gboolean makes_array; /* an array's own slab gets none: __GFP_NO_OBJ_EXT */
+    SimTime step_ps[MEMCG_N_STEPS]; /* of allocations, when steps are timed */
+    gboolean makes_array;           /* an array's own slab gets none: __GFP_NO_OBJ_EXT */
 } MemcgCpu;
 
 /* What is known of a slab's exts; by SlabId. */
@@ -66,6 +67,7 @@ struct _Memcg {
     guint n_caches;
     MemcgSlab *slab; /* [SLAB_ARENA_MAX], reserved address space */
     guint page_shift;
+    gboolean times_steps;
 };
 
 static inline MemcgCpu *

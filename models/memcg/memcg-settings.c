@@ -30,6 +30,9 @@ const SimKeySpec memcg_keys[] = {
     {GROUP("protection"), .type = SIM_KEY_CHOICE, .fallback = "inside", .choices = "inside|same-line|own-line",
      .help = "the top cgroups have memory.min and memory.low, v2 only: what each walk does for these is inside "
              "costs.page_counter, or as to 6.0 two exchanges more on the usage's line or one of their own"},
+    {GROUP("stocks"), .type = SIM_KEY_CHOICE, .fallback = "empty", .choices = "empty|used",
+     .help = "each CPU's byte stock at the start: empty, or with the remainder of a page, of 0 to 4,088 bytes, that "
+             "earlier objects of its cgroup left there"},
     {GROUP("profiling"), .type = SIM_KEY_BOOL, .fallback = "false", .help = "memory allocation profiling, from 6.10"},
     {GROUP("placement"), .type = SIM_KEY_CHOICE, .fallback = "kernel", .choices = "kernel|array|leftover|rfc-v2",
      .help = "where obj_exts live: by release, always in arrays, RFC V2 to patch 4, RFC V2 whole"},
@@ -71,6 +74,7 @@ memcg_settings_read(const SimConfig *config, guint kernel, MemcgSettings *ret_se
         .irqs_off = rule(config, "irqs_off", irqs_off),
         .is_folded = rule(config, "folded", kernel >= SLAB_KERNEL(6, 18)),
         .charges_late = kernel >= SLAB_KERNEL(6, 10),
+        .stocks_used = sim_config_choice(config, "memcg", "stocks") == 1,
         .page_slots = number(config, "page_slots", kernel >= SLAB_KERNEL(6, 16) ? MEMCG_SLOTS_MAX : 1),
         .page_batch = number(config, "page_batch", kernel >= SLAB_KERNEL(6, 1) ? 64 : 32),
         .protects_always = protection != 0 && !is_v1,

@@ -150,13 +150,21 @@ flush_vmstat(Memcg *memcg, MachCpu *cpu)
     }
 }
 
-/* drain_obj_stock() */
+/* One operation on nr_charged_bytes. */
+static void
+update_charged(Memcg *memcg, MachCpu *cpu, MemcgGroup *group)
+{
+    memcg__cpu(memcg, cpu)->objcg_copy =
+        mach_line_update_and_hold(&group->objcg_line, cpu, cpu->machine->costs.objcg_atomic);
+}
+
+/* drain_obj_stock(). The remainder is added even when it is nothing. */
 static void
 drain(Memcg *memcg, MachCpu *cpu)
 {
     MemcgCpu *m = memcg__cpu(memcg, cpu);
     MemcgGroup *old = m->cached;
-    guint32 pages = m->stock_bytes >> memcg->page_shift, rest = m->stock_bytes & ((1u << memcg->page_shift) - 1);
+    guint32 bytes = m->stock_bytes, pages = bytes >> memcg->page_shift;
 
     if (!old)
         return;
@@ -165,29 +173,29 @@ drain(Memcg *memcg, MachCpu *cpu)
     m->stock_bytes = 0;
     if (pages)
         uncharge_pages(memcg, cpu, old, pages);
-    if (rest) {
-        mach_line_update(&old->objcg_line, cpu, cpu->machine->costs.objcg_atomic);
-        old->charged_bytes += rest;
+    if (bytes) {
+        update_charged(memcg, cpu, old);
+        old->charged_bytes += bytes & ((1u << memcg->page_shift) - 1);
     }
     flush_vmstat(memcg, cpu);
     mach_spend(cpu, cpu->machine->costs.objcg_ref);
 }
 
-/* Makes the group the cached one, with what others left of it. */
+/* Makes the group the cached one, with what others left of it, which is exchanged for nothing or, `reads_first`, only
+ * when a read finds something. */
 static void
-switch_to(Memcg *memcg, MachCpu *cpu, MemcgGroup *group)
+switch_to(Memcg *memcg, MachCpu *cpu, MemcgGroup *group, gboolean reads_first)
 {
     MemcgCpu *m = memcg__cpu(memcg, cpu);
 
     drain(memcg, cpu);
     mach_spend(cpu, cpu->machine->costs.objcg_ref);
     m->cached = group;
-    /* From 5.14 on the exchange is made only when a read finds something. */
-    if (memcg->settings.keeps_stock)
-        mach_line_read(&group->objcg_line, cpu);
-    if (memcg->settings.keeps_stock && group->charged_bytes == 0)
+    if (reads_first)
+        mach_line_read(&group->objcg_line, cpu, &m->objcg_copy);
+    if (reads_first && group->charged_bytes == 0)
         return;
-    mach_line_update(&group->objcg_line, cpu, cpu->machine->costs.objcg_atomic);
+    update_charged(memcg, cpu, group);
     m->stock_bytes = (guint32) group->charged_bytes;
     group->charged_bytes = 0;
 }
@@ -201,7 +209,7 @@ refill(Memcg *memcg, MachCpu *cpu, MemcgGroup *group, guint32 bytes, gboolean ma
 
     mach_spend(cpu, cpu->machine->costs.memcg_stock);
     if (m->cached != group) {
-        switch_to(memcg, cpu, group);
+        switch_to(memcg, cpu, group, memcg->settings.keeps_stock);
         may_uncharge = TRUE;
     }
     m->stock_bytes += bytes;
@@ -250,6 +258,7 @@ memcg__count(Memcg *memcg, MachCpu *cpu, MemcgGroup *group, guint node, gint byt
 {
     MemcgCpu *m = memcg__cpu(memcg, cpu);
     const MachCosts *costs = &cpu->machine->costs;
+    gboolean is_first;
 
     /* Folded, it is part of the section just left. */
     if (!memcg->settings.is_folded)
@@ -260,13 +269,15 @@ memcg__count(Memcg *memcg, MachCpu *cpu, MemcgGroup *group, guint node, gint byt
     }
     mach_spend(cpu, costs->memcg_vmstat_cached);
     if (m->cached != group)
-        switch_to(memcg, cpu, group);
+        switch_to(memcg, cpu, group, TRUE);
     if (m->vmstat_node != node) {
         flush_vmstat(memcg, cpu);
         m->vmstat_node = (guint16) node;
     }
+    /* The first bytes are kept however many they are. */
+    is_first = m->vmstat_bytes == 0;
     m->vmstat_bytes += bytes;
-    if (ABS(m->vmstat_bytes) > 1 << memcg->page_shift)
+    if (!is_first && ABS(m->vmstat_bytes) > 1 << memcg->page_shift)
         flush_vmstat(memcg, cpu);
 }
 

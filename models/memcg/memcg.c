@@ -66,6 +66,33 @@ add_groups(Memcg *memcg)
     }
 }
 
+static void
+add_page(MemcgCounter *counter)
+{
+    for (; counter; counter = counter->parent)
+        counter->pages++;
+}
+
+/* A page of each CPU's cgroup, partly in objects that stay. */
+static void
+fill_stocks(Memcg *memcg)
+{
+    const Machine *machine = memcg->system->machine;
+    guint page = 1u << memcg->page_shift;
+
+    for (guint i = 0; i < machine->n_cpus; i++) {
+        MemcgCpu *m = &memcg->cpu[i];
+        MemcgGroup *group = &memcg->group[i % memcg->settings.n_groups];
+
+        m->cached = group;
+        m->stock_bytes = 8 * (guint32) sim_rng_below(&machine->cpu[i].rng, page / 8);
+        m->object_bytes = page - m->stock_bytes;
+        add_page(&group->node->memory);
+        add_page(&group->node->memsw);
+        add_page(&group->node->kmem);
+    }
+}
+
 Memcg *
 memcg_new(SlubSystem *system, const MemcgSettings *settings)
 {
@@ -79,6 +106,8 @@ memcg_new(SlubSystem *system, const MemcgSettings *settings)
     memcg->cpu = g_aligned_alloc0(system->machine->n_cpus, sizeof *memcg->cpu, 64);
     memcg->page_shift = g_bit_storage(system->machine->topology->page_size_bytes) - 1;
     add_groups(memcg);
+    if (settings->mode == MEMCG_USER && settings->stocks_used)
+        fill_stocks(memcg);
     system->on_new_slab = memcg__on_new_slab;
     system->on_discard = memcg__on_discard;
     system->slab_data = memcg;
@@ -167,10 +196,18 @@ look_up(Memcg *memcg, MachCpu *cpu, MemcgTask *task)
     return task->group;
 }
 
+void
+memcg_time_steps(Memcg *memcg)
+{
+    memcg->times_steps = TRUE;
+}
+
 /* Books the time since *mark, which moves on to the present. */
-static void
+static inline void
 end_step(Memcg *memcg, const MachCpu *cpu, MemcgStep step, SimTime *mark)
 {
+    if (G_LIKELY(!memcg->times_steps))
+        return;
     memcg__cpu(memcg, cpu)->step_ps[step] += mach_now(cpu) - *mark;
     *mark = mach_now(cpu);
 }

@@ -32,8 +32,9 @@ typedef struct {
     guint depth;              /* counters that a charge walks, the root's included */
     guint n_groups;           /* user cgroups, each on a path of its own below the root */
     gboolean scoped_pointer;  /* 6.7: the task's own objcg pointer, no reference taken */
-    gboolean vmstat_cached;   /* 5.14: statistics gather in the stock */
+    gboolean vmstat_cached;   /* 5.14: statistics gather in the stock, which they switch only after a read */
     gboolean keeps_stock;     /* 5.14: an overflowing stock gives back whole pages and stays */
+    gboolean stocks_used;     /* each CPU's stock begins with the remainder of a page */
     gboolean irqs_off;        /* sections disable interrupts: to 5.13, and 5.18 to 6.15 */
     gboolean is_folded;       /* 6.18: charge and statistics in one section, bulk calls by object */
     gboolean charges_late;    /* 6.10: everything in the hook behind the allocation */
@@ -150,8 +151,11 @@ gint64 memcg_counter_pages(const MemcgGroup *group, guint level);
  * needed as the slabs themselves hold the exts. */
 void memcg_report(const Memcg *memcg, SimRecord *record);
 
-/* Adds the table "accounting": mean time of an allocation by step, of the `n` that memcg_slab_alloc() has made since the
- * start in `total`. `memcg` NULL: the slab allocator alone. */
+/* Has each allocation's time booked by step, from now on, for memcg_report_steps(). */
+void memcg_time_steps(Memcg *memcg);
+
+/* Adds the table "accounting": mean time of an allocation by step, of the `n` that memcg_slab_alloc() has made since
+ * memcg_time_steps() in `total`. `memcg` NULL: the slab allocator alone. */
 void memcg_report_steps(const Memcg *memcg, double n, SimTime total, SimRecord *record);
 
 /* Why counters, stocks and objects contradict each other; NULL when each page charged is found in an object, a stock or

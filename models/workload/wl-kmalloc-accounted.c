@@ -71,6 +71,8 @@ setup(World *world, GError **error)
     l->n_objects = (guint) sim_config_int(world->config, "workload", "objects");
     l->object = g_new(SlabId, l->n_objects);
     l->best = SIM_TIME_MAX;
+    if (world->memcg)
+        memcg_time_steps(world->memcg);
     world->machine->n_active_cpus = 1;
     world->n_tasks = 1;
     workload_start_cpu(world, l->cpu, NULL, 0, run_loop, l);

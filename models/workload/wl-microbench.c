@@ -8,6 +8,15 @@ enum {
     BATCH_MAX = 4096,
 };
 
+/* In the order of the choices of `bulk`. */
+typedef enum {
+    BULK_NO,
+    BULK_ALLOC,
+    BULK_BOTH,
+    BULK_CPU_SLAB,
+    BULK_FALLBACK,
+} Bulk;
+
 #define KEY(name, key_type) .group = "workload", .key = name, .type = key_type
 
 static const SimKeySpec keys[] = {
@@ -17,9 +26,11 @@ static const SimKeySpec keys[] = {
     {KEY("batch", SIM_KEY_INT), .fallback = "1", .min = 1, .max = BATCH_MAX,
      .help = "microbench: objects allocated before all are freed"},
     {KEY("shuffled", SIM_KEY_BOOL), .fallback = "false", .help = "microbench: free in a random order"},
-    {KEY("bulk", SIM_KEY_CHOICE), .fallback = "no", .choices = "no|alloc|both",
-     .help = "microbench: take the batch with one kmem_cache_alloc_bulk(), and give it back with one "
-             "kmem_cache_free_bulk(); not with accounting"},
+    {KEY("bulk", SIM_KEY_CHOICE), .fallback = "no", .choices = "no|alloc|both|cpu-slab|fallback",
+     .help =
+         "microbench: take the batch with one kmem_cache_alloc_bulk(), and give it back with one "
+         "kmem_cache_free_bulk(); the call of 4.2, by single ones once the cpu slab is empty; the call before, which "
+         "was single ones only; not with accounting"},
     {KEY("bench_threads", SIM_KEY_INT), .fallback = "1", .min = 1, .max = MACH_MAX_CPUS,
      .help = "microbench: threads, one a CPU in the order of the CPU numbers"},
     {KEY("accounted", SIM_KEY_BOOL), .fallback = "false",
@@ -43,7 +54,8 @@ struct _Bench {
     World *world;
     SlubCache *cache;
     guint batch, n_threads;
-    gboolean is_shuffled, is_accounted, takes_bulk, gives_bulk;
+    gboolean is_shuffled, is_accounted;
+    Bulk bulk;
     SimTime overhead;
     Thread *thread;
 };
@@ -64,12 +76,15 @@ static void
 take_batch(Thread *t, Memcg *memcg, MemcgGroup **ret_charged)
 {
     const Bench *b = t->bench;
+    guint n_bulk = b->batch;
 
-    if (b->takes_bulk) {
-        slub_alloc_bulk(b->cache, t->cpu, b->batch, t->object);
-        return;
-    }
-    for (guint i = 0; i < b->batch; i++)
+    if (b->bulk == BULK_NO || b->bulk == BULK_FALLBACK)
+        n_bulk = 0;
+    if (b->bulk == BULK_CPU_SLAB)
+        n_bulk = MIN(n_bulk, b->cache->cpu[t->cpu->id].free);
+    if (b->bulk != BULK_NO)
+        slub_alloc_bulk(b->cache, t->cpu, n_bulk, t->object);
+    for (guint i = n_bulk; i < b->batch; i++)
         t->object[i] = memcg_slab_alloc(memcg, b->cache, t->cpu, &t->task, ret_charged);
 }
 
@@ -78,7 +93,7 @@ give_batch(Thread *t, MemcgGroup *charged)
 {
     const Bench *b = t->bench;
 
-    if (b->gives_bulk) {
+    if (b->bulk == BULK_BOTH) {
         slub_free_bulk(b->cache, t->cpu, b->batch, t->object);
         return;
     }
@@ -137,8 +152,7 @@ setup(World *world, GError **error)
     b->batch = (guint) sim_config_int(config, "workload", "batch");
     b->is_shuffled = sim_config_bool(config, "workload", "shuffled");
     b->is_accounted = sim_config_bool(config, "workload", "accounted");
-    b->takes_bulk = sim_config_choice(config, "workload", "bulk") != 0;
-    b->gives_bulk = sim_config_choice(config, "workload", "bulk") == 2;
+    b->bulk = sim_config_choice(config, "workload", "bulk");
     b->overhead = sim_config_time(config, "workload", "bench_overhead");
     b->n_threads = (guint) sim_config_int(config, "workload", "bench_threads");
     b->thread = g_new0(Thread, b->n_threads);
@@ -166,7 +180,7 @@ report(World *world, void *state, SimRecord *record)
 static gboolean
 check(const SimConfig *config, const MachTopology *topology, GError **error)
 {
-    if (sim_config_choice(config, "workload", "bulk") != 0 && sim_config_bool(config, "workload", "accounted"))
+    if (sim_config_choice(config, "workload", "bulk") != BULK_NO && sim_config_bool(config, "workload", "accounted"))
         return sim_config_error(config, "workload", "bulk", error,
                                 "accounted bulk calls are not modelled (allowed: no)");
     return workload_check_cpus(config, topology, "bench_threads", "threads", error);

@@ -141,9 +141,10 @@ test_conservation(gconstpointer data)
         "machine.sockets=1;machine.cores_per_l3=6;workload.groups=3;workload.fds=6;workload.loops=60;"
         "workload.bind_cpus=2",
         "machine.sockets=1;machine.cores_per_l3=4;workload.groups=1;workload.fds=4;workload.loops=400;"
-        "workload.recv_cost=4 us [1 us .. 5 us] slow readers",
+        "workload.recv_cost=4 us [1 us .. 5 us] slow readers;workload.pipe_read_cost=4 us [1 us .. 5 us] likewise",
         "machine.sockets=1;machine.cores_per_l3=4;workload.groups=1;workload.fds=4;workload.loops=400;"
-        "workload.send_cost=4 us [1 us .. 5 us] slow writers;workload.datasize=1000",
+        "workload.send_cost=4 us [1 us .. 5 us] slow writers;workload.pipe_write_cost=4 us [1 us .. 5 us] likewise;"
+        "workload.datasize=1000",
         "machine.sockets=1;machine.cores_per_l3=4;workload.groups=2;workload.fds=4;workload.loops=100;"
         "workload.slice=20 us;kernel.version=6.12",
     };
@@ -281,15 +282,17 @@ test_binding(void)
         g_assert_cmpint(test->world.cpu[i].n_operations > 0, ==, i < 6);
 }
 
-/* One CPU, no slabs, no spread: the time is that of the calls, switches and wake-ups, but for some 17 pages. */
+/* One CPU, no slabs, no spread: the time is that of the pipe's calls, switches and wake-ups, but for some 17 pages. The
+ * costs of the socket's calls do not count. */
 static void
 test_elapsed(void)
 {
     g_autoptr(TestWorld) test =
         test_world_new("hackbench",
                        "machine.sockets=1;machine.cores_per_l3=1;workload.groups=1;workload.fds=3;workload.loops=1000;"
-                       "workload.transport=pipe;workload.call_spread=0;workload.send_cost=1 us [1 us .. 1 us] t;"
-                       "workload.recv_cost=2 us [2 us .. 2 us] t",
+                       "workload.transport=pipe;workload.call_spread=0;workload.pipe_write_cost=1 us [1 us .. 1 us] t;"
+                       "workload.pipe_read_cost=2 us [2 us .. 2 us] t;workload.send_cost=9 us [9 us .. 9 us] t;"
+                       "workload.recv_cost=9 us [9 us .. 9 us] t",
                        1);
     const Hackbench *hack;
     SimTime expected;
