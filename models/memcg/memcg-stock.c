@@ -154,8 +154,8 @@ flush_vmstat(Memcg *memcg, MachCpu *cpu)
 static void
 update_charged(Memcg *memcg, MachCpu *cpu, MemcgGroup *group)
 {
-    memcg__cpu(memcg, cpu)->objcg_copy =
-        mach_line_update_and_hold(&group->objcg_line, cpu, cpu->machine->costs.objcg_atomic);
+    mach_line_update_held(&group->objcg_line, cpu, cpu->machine->costs.objcg_atomic,
+                          &memcg__cpu(memcg, cpu)->objcg_copy);
 }
 
 /* drain_obj_stock(). The remainder is added even when it is nothing. */
