@@ -20,7 +20,7 @@ count(Memcg *memcg, const MachCpu *cpu, MemcgStat stat)
 }
 
 /* propagate_protected_usage() to 6.0 of a cgroup with memory.min and memory.low, here the top one of each path: two
- * exchanges, which later releases make only for a change. */
+ * exchanges, which later releases make only for a change. Each fetches its line (docs/calibration.md says why). */
 static void
 propagate_protection(const Memcg *memcg, MachCpu *cpu, MemcgCounter *counter)
 {
