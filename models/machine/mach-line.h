@@ -25,7 +25,7 @@ mach_line_distance(const MachLine *line, const MachCpu *cpu)
     return sim_distance(&cpu->machine->topology->distance[line->node], line->owner, cpu->agent);
 }
 
-/* What a CPU has of a line after an operation of its own: the line itself, until the next CPU's request has come. */
+/* What a CPU has of a line after an operation of its own: the line itself, until the next CPU has fetched it. */
 typedef struct {
     const MachLine *line;
     SimTime until;
@@ -47,14 +47,28 @@ mach_line_update(MachLine *line, MachCpu *cpu, SimTime operation)
     return fetch;
 }
 
-/* The same, and what the CPU then has of it. Of a transfer half is the request's way, and as far as the next one's is
- * the length of this one, the line stays for so long. */
-static inline MachLineCopy
-mach_line_update_and_hold(MachLine *line, MachCpu *cpu, SimTime operation)
+static inline gboolean
+mach_line_is_held(const MachLine *line, const MachCpu *cpu, const MachLineCopy *copy)
 {
-    SimTime fetch = mach_line_update(line, cpu, operation);
+    return copy->line == line && cpu->agent->now < copy->until;
+}
 
-    return (MachLineCopy){line, cpu->agent->now + fetch / 2};
+/* The same by a CPU whose copy may still be good: then it has nothing to fetch, and those who wait for the line do so
+ * for the operation longer. Else it has a new copy, for as long as the next CPU takes to fetch the line, which is as
+ * long as this one took. */
+static inline void
+mach_line_update_held(MachLine *line, MachCpu *cpu, SimTime operation, MachLineCopy *copy)
+{
+    SimTime fetch;
+
+    sim_sync(cpu->engine, cpu->agent);
+    if (mach_line_is_held(line, cpu, copy)) {
+        cpu->agent->now += operation;
+        line->free_at += operation;
+        return;
+    }
+    fetch = mach_line_update(line, cpu, operation);
+    *copy = (MachLineCopy){line, cpu->agent->now + fetch};
 }
 
 /* A plain read; free while the CPU has the line. The first after another CPU's operation waits its turn and takes the
@@ -64,8 +78,7 @@ static inline void
 mach_line_read(MachLine *line, MachCpu *cpu, const MachLineCopy *copy)
 {
     sim_sync(cpu->engine, cpu->agent);
-    if (line->owner.agent == SIM_NOBODY || line->owner.agent == cpu->id ||
-        (copy->line == line && cpu->agent->now < copy->until))
+    if (line->owner.agent == SIM_NOBODY || line->owner.agent == cpu->id || mach_line_is_held(line, cpu, copy))
         return;
     cpu->agent->now = MAX(cpu->agent->now, line->free_at) + mach_line_distance(line, cpu);
     if (!line->is_shared)

@@ -20,7 +20,7 @@ count(Memcg *memcg, const MachCpu *cpu, MemcgStat stat)
 }
 
 /* propagate_protected_usage() to 6.0 of a cgroup with memory.min and memory.low, here the top one of each path: two
- * exchanges, which later releases make only for a change. */
+ * exchanges, which later releases make only for a change. Each fetches its line (docs/calibration.md says why). */
 static void
 propagate_protection(const Memcg *memcg, MachCpu *cpu, MemcgCounter *counter)
 {
@@ -154,8 +154,8 @@ flush_vmstat(Memcg *memcg, MachCpu *cpu)
 static void
 update_charged(Memcg *memcg, MachCpu *cpu, MemcgGroup *group)
 {
-    memcg__cpu(memcg, cpu)->objcg_copy =
-        mach_line_update_and_hold(&group->objcg_line, cpu, cpu->machine->costs.objcg_atomic);
+    mach_line_update_held(&group->objcg_line, cpu, cpu->machine->costs.objcg_atomic,
+                          &memcg__cpu(memcg, cpu)->objcg_copy);
 }
 
 /* drain_obj_stock(). The remainder is added even when it is nothing. */

@@ -31,14 +31,15 @@ lines_body(MachCpu *cpu, void *data)
         g_assert_cmpint(lines->line.free_at, ==, begin);
         return;
     }
-    lines->copy[cpu->id] = mach_line_update_and_hold(&lines->line, cpu, 5 * SIM_NS);
-    g_assert_cmpint(lines->copy[cpu->id].until - mach_now(cpu), ==, (cpu->id == 1 ? near : c->line_memory) / 2);
+    mach_line_update_held(&lines->line, cpu, 5 * SIM_NS, &lines->copy[cpu->id]);
+    g_assert_cmpint(lines->copy[cpu->id].until - mach_now(cpu), ==, cpu->id == 1 ? near : c->line_memory);
     begin = mach_now(cpu);
     mach_line_read(&lines->line, cpu, &lines->copy[cpu->id]);
     g_assert_cmpint(mach_now(cpu), ==, begin);
 }
 
-/* Another CPU's request takes half a transfer: until then a read is free, from then on it waits behind that. */
+/* While another CPU fetches the line a read is free and an operation takes its own time only; from then on both wait
+ * behind that CPU. */
 static void
 held_body(MachCpu *cpu, void *data)
 {
@@ -49,16 +50,21 @@ held_body(MachCpu *cpu, void *data)
     if (cpu->id != 0)
         return;
     lines->line.owner = (SimToucher){other->id, other->group};
-    lines->copy[0] = mach_line_update_and_hold(&lines->line, cpu, 0);
+    mach_line_update_held(&lines->line, cpu, 0, &lines->copy[0]);
     begin = mach_now(cpu);
     lines->line.owner = (SimToucher){other->id, other->group};
     lines->line.free_at = begin + near;
-    mach_spend(cpu, near / 2 - 1);
+    mach_spend(cpu, near - 6);
     mach_line_read(&lines->line, cpu, &lines->copy[0]);
-    g_assert_cmpint(mach_now(cpu), ==, begin + near / 2 - 1);
+    mach_line_update_held(&lines->line, cpu, 5, &lines->copy[0]);
+    g_assert_cmpint(mach_now(cpu), ==, begin + near - 1);
+    g_assert_cmpint(lines->line.free_at, ==, begin + near + 5);
     mach_spend(cpu, 1);
     mach_line_read(&lines->line, cpu, &lines->copy[0]);
-    g_assert_cmpint(mach_now(cpu), ==, begin + 2 * near);
+    g_assert_cmpint(mach_now(cpu), ==, begin + 2 * near + 5);
+    mach_line_update_held(&lines->line, cpu, 5, &lines->copy[0]);
+    g_assert_cmpint(mach_now(cpu), ==, begin + 3 * near + 10);
+    g_assert_cmpint(lines->copy[0].until, ==, begin + 4 * near + 10);
 }
 
 static void

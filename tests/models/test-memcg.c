@@ -102,15 +102,17 @@ test_shared_line(void)
     g_assert_cmpfloat_with_epsilon(apart / alone, 1, 0.02);
 }
 
-/* The patches at 96 threads, WML-13 to WML-17: 1.22 and 1.34 on v1, 1.36 on v2, where the third takes the line away. */
+/* 96 threads, WML-13 to WML-17: v2 runs at 1.77 of v1, and patch 3 gains 1.34 on v1, patch 2 1.36 on v2, where the
+ * third takes the line away. */
 static void
 test_patches(void)
 {
 #define RATE(settings) (1 / run_metric("microbench", PATCHES settings, "pair_ns"))
     double v1 = RATE(";memcg.hierarchy=v1"), v2 = RATE("");
 
-    g_assert_cmpfloat_with_epsilon(RATE(";memcg.hierarchy=v1" PATCH_2) / v1, 1.22, 0.12);
-    g_assert_cmpfloat_with_epsilon(RATE(";memcg.hierarchy=v1" PATCH_3) / v1, 1.34, 0.22);
+    g_assert_cmpfloat_with_epsilon(v2 / v1, 1.77, 0.4);
+    g_assert_cmpfloat_with_epsilon(RATE(";memcg.hierarchy=v1" PATCH_2) / v1, 1.22, 0.3);
+    g_assert_cmpfloat_with_epsilon(RATE(";memcg.hierarchy=v1" PATCH_3) / v1, 1.34, 0.25);
     g_assert_cmpfloat_with_epsilon(RATE(PATCH_2) / v2, 1.36, 0.2);
     g_assert_cmpfloat(RATE(PATCH_3) / v2, >, 50);
 #undef RATE
