@@ -185,7 +185,7 @@ test_documented(void)
     static const char *const scenarios[] = {"mmap1-small",     "hackbench-small", "slab-old-index", "kmalloc-accounted",
                                             "memcg-wml",       "inodes-ext4",     "microbench-exts", "mmap1-turin512",
                                             "open1-hsx144",    "line-pingpong",   "netperf-counters", "churn-stranded",
-                                            "partial-count"};
+                                            "partial-count",   "boot-maple"};
     g_autofree char *path = g_build_filename(g_getenv("SLUBSIM_SCENARIOS"), "..", "results", "README.md", NULL);
     g_autofree char *text = NULL;
 

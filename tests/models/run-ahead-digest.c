@@ -71,6 +71,7 @@ print_all_contention(const char *lock_kind)
     "run.duration=6 ms;"
 #define MMAP1 MACHINE "workload.processes=8;"
 #define HACKBENCH MACHINE "workload.groups=2;workload.fds=3;"
+#define BOOT MACHINE "kernel.version=6.5;workload.boot_run_compute=500 us;workload.boot_link_compute=20 us;"
 #define LATENCY MACHINE "workload.load_cpus=4;workload.flush_period=1 ms;workload.slabinfo_period=1 ms;"
 
 static const struct {
@@ -86,6 +87,10 @@ static const struct {
     {"hackbench", HACKBENCH "kernel.version=6.18;memcg.mode=user;slub.sheaves=on"},
     {"hackbench", HACKBENCH "kernel.version=6.18;slub.cpu_slab=off;slub.sheaves=on;slub.debug=P,skbuff_head_cache"},
     {"hackbench", HACKBENCH "kernel.version=7.1"},
+    {"mmap1", MMAP1 "kernel.version=6.1;cache maple_node.array_capacity=8"},
+    {"boot", BOOT "cache maple_node.array_capacity=8;workload.tree_nodes=prefill"},
+    {"boot", BOOT "slub.bulk_stats=objects"},
+    {"compile", MACHINE "kernel.version=5.10;workload.compile_jobs=8;slub.debug=FZPU"},
     {"latency", LATENCY "kernel.version=5.10"},
     {"latency", LATENCY "kernel.version=6.12;run.latency=true"},
     {"latency", LATENCY "kernel.version=7.0"},

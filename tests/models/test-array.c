@@ -152,8 +152,7 @@ boot(const char *settings)
     g_autofree char *all = g_strconcat("kernel.version=6.5;slub.bulk_stats=objects;machine.sockets=1;"
                                        "workload.boot_programs=20;run.duration=400 ms",
                                        settings, NULL);
-    /* The workload ends the scenario's text, so that a group can follow. */
-    SimRecord *record = test_world_record("boot\n[cache maple_node]", all);
+    SimRecord *record = test_world_record("boot", all);
     Counts counts = {
         test_record_metric(record, "node_alloc_array"),    test_record_metric(record, "node_alloc_fastpath"),
         test_record_metric(record, "node_alloc_slowpath"), test_record_metric(record, "node_free_array"),

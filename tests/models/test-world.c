@@ -2,7 +2,9 @@
 #include "test-world.h"
 
 #include <glib/gstdio.h>
+#include <string.h>
 
+#include "slub-array.h"
 #include "world-private.h"
 
 static const char scenario[] = "[scenario]\ntitle = test\n[run]\nduration = 1 s\n[workload]\ntype = ";
@@ -10,7 +12,7 @@ static const char scenario[] = "[scenario]\ntitle = test\n[run]\nduration = 1 s\
 SimPlan *
 test_world_plan(const char *workload_name, const char *settings)
 {
-    g_autofree char *text = g_strconcat(scenario, workload_name, "\n", NULL);
+    g_autoptr(GString) text = g_string_new(scenario);
     g_autofree char *path = NULL;
     g_auto(GStrv) sets = g_strsplit(settings, ";", -1);
     g_autoptr(GError) error = NULL;
@@ -19,7 +21,15 @@ test_world_plan(const char *workload_name, const char *settings)
 
     g_assert_no_error(error);
     g_close(file, NULL);
-    g_assert_true(g_file_set_contents(path, text, -1, NULL));
+    g_string_append_printf(text, "%s\n", workload_name);
+    for (char **set = sets; *set; set++) /* a key can be set in a group that is there */
+        if (g_str_has_prefix(*set, "cache ")) {
+            g_autofree char *group = g_strndup(*set, strcspn(*set, "."));
+
+            if (!strstr(text->str, group))
+                g_string_append_printf(text, "[%s]\n", group);
+        }
+    g_assert_true(g_file_set_contents(path, text->str, -1, NULL));
     plan = sim_plan_load(world_schema(), path, (const char *const *) sets, NULL, &error);
     g_unlink(path);
     g_assert_no_error(error);
@@ -43,11 +53,16 @@ add_caches(TestWorld *test)
     world_geometry_env(world->config, world->topology, &env, &error);
     g_assert_no_error(error);
     for (; *names; names++) {
+        guint array_capacity = world_array_capacity(world->config, *names);
         SlabGeometry geometry;
+        SlubCache *cache;
 
         world_cache_geometry(world->config, &env, *names, &geometry, &error);
         g_assert_no_error(error);
-        slub_cache_new(world->slub, *names, &geometry, 0, FALSE, &error);
+        cache = slub_cache_new(world->slub, *names, &geometry, 0, FALSE, &error);
+        g_assert_no_error(error);
+        if (array_capacity)
+            slub_array_set_up(cache, array_capacity, &error);
         g_assert_no_error(error);
     }
 }
