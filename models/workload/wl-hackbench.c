@@ -97,20 +97,6 @@ static const SimKeySpec keys[] = {
      .help =
          "hackbench: time after which a running task lets others run: CFS's minimum granularity, EEVDF's base slice"},
     {.group = "workload",
-     .key = "steal_run",
-     .type = SIM_KEY_TIME,
-     .fallback = "0 ms",
-     .min = 0,
-     .max = 1e12,
-     .help = "hackbench: in a virtual machine, mean time a CPU runs until the hypervisor takes it away; 0: never"},
-    {.group = "workload",
-     .key = "steal_stolen",
-     .type = SIM_KEY_TIME,
-     .fallback = "0 ms",
-     .min = 0,
-     .max = 1e12,
-     .help = "hackbench: mean time it is then away"},
-    {.group = "workload",
      .key = "call_spread",
      .type = SIM_KEY_REAL,
      .fallback = "0.2",
@@ -235,7 +221,6 @@ spend_call(const Hackbench *hack, SchedCpu *cpu, HackTask *task)
 
     sim_private(cpu->mach->engine, cpu->mach->agent);
     mach_compute(cpu->mach, cost * (SimTime) permille / 1000, cpu->is_shared);
-    sched_steal(cpu);
     task->is_in_call = TRUE;
 }
 
@@ -370,7 +355,6 @@ setup(World *world, GError **error)
     SchedConfig sched = read_sched(config, world->slub->kernel);
     gboolean is_pipe = sim_config_choice(config, "workload", "transport") == TRANSPORT_PIPE;
     guint n_bound = (guint) sim_config_int(config, "workload", "bind_cpus");
-    SimTime steal_run;
 
     hack->world = world;
     hack->n_groups = (guint) sim_config_int(config, "workload", "groups");
@@ -392,10 +376,6 @@ setup(World *world, GError **error)
     hack->count = g_malloc0_n(machine->n_cpus, sizeof *hack->count);
     hack->sched = sched_new(machine, machine->n_active_cpus, &sched, run_task, hack);
     hack->sched->measured_from = world->warmup;
-    steal_run = sim_config_time(config, "workload", "steal_run");
-    if (steal_run > 0)
-        sched_set_steal(hack->sched, world->seed, world->replication, steal_run,
-                        sim_config_time(config, "workload", "steal_stolen"));
     for (guint i = 0; i < machine->n_active_cpus; i++)
         hack->sched->cpu[i].busy = &world->cpu[i].busy;
     add_tasks(hack, (guint64) sim_config_int(config, "workload", "loops"), n_bound);
@@ -490,6 +470,7 @@ const Workload workload_hackbench = {
     .keys = keys,
     .cache_names = cache_names,
     .check = check,
+    .shares_host = TRUE,
     .setup = setup,
     .ended_at = ended_at,
     .report = report,

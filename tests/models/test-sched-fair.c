@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Who runs next under each policy, whom a woken task preempts, and stolen time. */
+/* Who runs next under each policy and whom a woken task preempts. */
 #include "sched-script.h"
 
 /* Task 0 computes, then sleeps until task 2 on another CPU wakes it at 7 ms; task 1 computes on its CPU, from the start
@@ -135,19 +135,6 @@ test_last_buddy(void)
     }
 }
 
-/* The hypervisor's time comes on top of the task's own, in the given proportion. */
-static void
-test_steal(void)
-{
-    SchedConfig config = default_config();
-    g_autoptr(Bench) bench = bench_new(one_cpu, &config);
-
-    sched_set_steal(bench->sched, 1, 0, SIM_MS, 3 * SIM_MS);
-    add_task(bench, 0, hog, 0);
-    run_until(bench, 1000 * SIM_MS);
-    g_assert_cmpint(ABS(bench->task[0].computed - 250 * SIM_MS), <=, 60 * SIM_MS);
-}
-
 int
 main(int argc, char **argv)
 {
@@ -156,6 +143,5 @@ main(int argc, char **argv)
     g_test_add_func("/sched-fair/fair-shares", test_fair_shares);
     g_test_add_func("/sched-fair/sleeper-credit", test_sleeper_credit);
     g_test_add_func("/sched-fair/last-buddy", test_last_buddy);
-    g_test_add_func("/sched-fair/steal", test_steal);
     return g_test_run();
 }
