@@ -10,7 +10,7 @@
  * balance) in outline only.
  *
  * Left out: weights, load averages (load is the number of runnable tasks), balancing between cache domains, the limits
- * on the search for idle CPUs, slices that end at ticks only, EEVDF's delayed dequeue of 6.12. A running task is
+ * on the search for idle CPUs, EEVDF's delayed dequeue of 6.12. A running task is
  * preempted at its next sched_preempt(), as by a kernel with voluntary preemption at the end of a system call.
  *
  * A task is a record without a stack: the fiber of the CPU it runs on calls SchedRunFn. Fields marked "shared" are
