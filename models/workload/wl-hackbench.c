@@ -92,10 +92,10 @@ static const SimKeySpec keys[] = {
      .key = "slice",
      .type = SIM_KEY_TIME,
      .fallback = "3 ms",
-     .min = 1e7,
+     .min = 0,
      .max = 1e12,
-     .help =
-         "hackbench: time after which a running task lets others run: CFS's minimum granularity, EEVDF's base slice"},
+     .help = "hackbench: time after which a running task lets others run: CFS's minimum granularity, EEVDF's base "
+             "slice; 0 ms: what the kernel makes of the number of CPUs, 1.5 ms for 2 and 3 ms from 8 on"},
     {.group = "workload",
      .key = "call_spread",
      .type = SIM_KEY_REAL,
@@ -273,15 +273,24 @@ read_policy(const SimConfig *config, guint kernel)
     return kernel < SLAB_KERNEL(6, 6) ? SCHED_CFS : SCHED_EEVDF;
 }
 
-static SchedConfig
-read_sched(const SimConfig *config, guint kernel)
+/* get_update_sysctl_factor(): 0.75 ms, times 1 + log2 of the CPUs, at most 8 of them. */
+static SimTime
+kernel_slice(guint n_cpus)
 {
+    return 750 * SIM_US * (1 + g_bit_nth_msf(MIN(n_cpus, 8), -1));
+}
+
+static SchedConfig
+read_sched(const SimConfig *config, guint kernel, guint n_cpus)
+{
+    SimTime slice = sim_config_time(config, "workload", "slice");
+
     return (SchedConfig){
         .policy = read_policy(config, kernel),
         .placement = (SchedPlacement) sim_config_choice(config, "workload", "placement"),
         .balances = sim_config_bool(config, "workload", "idle_balance"),
         .balance_interval = sim_config_time(config, "workload", "balance_interval"),
-        .slice = sim_config_time(config, "workload", "slice"),
+        .slice = slice > 0 ? slice : kernel_slice(n_cpus),
         .context_switch = sim_config_time(config, "workload", "context_switch"),
         .wake_up = sim_config_time(config, "workload", "wake_up"),
         .idle_exit = sim_config_time(config, "workload", "idle_exit"),
@@ -352,7 +361,7 @@ setup(World *world, GError **error)
     const SimConfig *config = world->config;
     Machine *machine = world->machine;
     Hackbench *hack = g_new0(Hackbench, 1);
-    SchedConfig sched = read_sched(config, world->slub->kernel);
+    SchedConfig sched = read_sched(config, world->slub->kernel, machine->n_cpus);
     gboolean is_pipe = sim_config_choice(config, "workload", "transport") == TRANSPORT_PIPE;
     guint n_bound = (guint) sim_config_int(config, "workload", "bind_cpus");
 
