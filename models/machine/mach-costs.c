@@ -44,6 +44,13 @@ const SimKeySpec mach_machine_keys[] = {
     {.group = "machine", .key = "ticks", .type = SIM_KEY_CHOICE, .fallback = "spread", .choices = "spread|together",
      .help = "when the CPUs run their ready RCU callbacks: spread over the tick interval (skew_tick=1, or ksoftirqd "
              "doing most of the work), or all together at the tick"},
+    {.group = "machine", .key = "host_cores", .type = SIM_KEY_INT, .fallback = "0", .min = 0, .max = 8192,
+     .help = "virtual machine: cores of the host that run its CPUs in turn; 0: no virtual machine, or a core each"},
+    {.group = "machine", .key = "host_turn", .type = SIM_KEY_TIME, .fallback = "3 ms", .min = 1e8, .max = 1e12,
+     .help = "virtual machine: mean time that a CPU keeps its core"},
+    {.group = "machine", .key = "host_away", .type = SIM_KEY_TIME, .fallback = "0 ms", .min = 0, .max = 1e12,
+     .help = "virtual machine: mean time that a core serves other guests and programs before it comes back to a CPU "
+             "that waits alone; a core for which several wait spends as much on others in all their turns together"},
     {.group = "machine", .key = "grace_period", .type = SIM_KEY_TIME, .fallback = "3 ms", .min = 1e8, .max = 1e12,
      .help = "mean length of an RCU grace period; about 3 ticks at HZ=1000"},
     {NULL},

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "mach-machine.h"
 
+#include "mach-host.h"
 #include "mach-rcu.h"
 
 static void
@@ -27,7 +28,8 @@ init_cpu(Machine *machine, guint id, guint64 seed, guint64 replication)
     /* Together still means that handling the tick begins within a microsecond. */
     cpu->next_tick = (SimTime) sim_rng_below(&phase, (guint64) (machine->ticks_spread ? machine->tick : SIM_US));
     cpu->checkpoint_at = machine->n_checkpoints ? machine->checkpoint[0] : SIM_TIME_MAX;
-    cpu->next_poll = MIN(cpu->next_tick, cpu->checkpoint_at);
+    cpu->turn_end = machine->host ? 0 : SIM_TIME_MAX;
+    cpu->next_poll = MIN(MIN(cpu->next_tick, cpu->checkpoint_at), cpu->turn_end);
     mach_rcu_init(&cpu->rcu);
 }
 
@@ -57,6 +59,7 @@ mach_machine_new(const MachTopology *topology, const SimConfig *config, guint64 
     machine->ticks_spread = sim_config_choice(config, "machine", "ticks") == 0;
     machine->tick = sim_config_time(config, "machine", "tick");
     machine->grace_period = sim_config_time(config, "machine", "grace_period");
+    machine->host = mach_host_new(config, machine->n_cpus, seed, replication);
     machine->checkpoint = checkpoint;
     machine->n_checkpoints = n_checkpoints;
     sim_rng_init(&key, seed, replication, "machine", "grace periods");
@@ -75,6 +78,7 @@ mach_machine_free(Machine *machine)
     for (guint i = 0; i < machine->n_cpus; i++)
         mach_rcu_clear(&machine->cpu[i].rcu);
     g_aligned_free(machine->cpu);
+    mach_host_free(machine->host);
     sim_engine_free(machine->engine);
     g_free(machine);
 }
@@ -85,7 +89,7 @@ update_next_poll(MachCpu *cpu)
     const Machine *machine = cpu->machine;
     cpu->checkpoint_at =
         cpu->next_checkpoint < machine->n_checkpoints ? machine->checkpoint[cpu->next_checkpoint] : SIM_TIME_MAX;
-    cpu->next_poll = MIN(cpu->next_tick, cpu->checkpoint_at);
+    cpu->next_poll = MIN(MIN(cpu->next_tick, cpu->checkpoint_at), cpu->turn_end);
 }
 
 void
@@ -105,7 +109,13 @@ mach__poll(MachCpu *cpu)
 {
     const Machine *machine = cpu->machine;
 
+    if (cpu->turn_end <= mach_now(cpu)) {
+        sim_sync(cpu->engine, cpu->agent);
+        mach__host_wait(cpu);
+    }
     mach__take_checkpoints(cpu);
+    if (mach_is_over(cpu))
+        mach_host_leave(cpu);
     if (cpu->next_tick <= mach_now(cpu)) {
         SimTime late = mach_now(cpu) - cpu->next_tick;
 

@@ -12,6 +12,7 @@
 
 typedef struct _MachCpu MachCpu;
 typedef struct _Machine Machine;
+typedef struct _MachHost MachHost; /* mach-host.h */
 
 /* An RCU callback's argument: one or two slabs, see mach_call_rcu(). */
 typedef void (*MachRcuFn)(MachCpu *cpu, guint32 first, guint32 second, void *data);
@@ -54,12 +55,14 @@ struct _MachCpu
     Machine *machine;
     guint16 id, node, group;
     guint16 mem_node; /* numa_mem_id(), which may have no memory */
-    SimTime next_poll;       /* earliest of the next tick and the next checkpoint */
+    SimTime next_poll;       /* earliest of the next tick, the next checkpoint and turn_end */
     guint next_checkpoint;
     SimTime checkpoint_at;   /* its time */
     gboolean is_busy;        /* shared: whether the sibling thread slows down */
     const gboolean *sibling_is_busy; /* that of the core's other thread; FALSE without one */
     SimTime next_tick;
+    SimTime turn_end;  /* in a virtual machine, when the host takes the core away; SIM_TIME_MAX: never */
+    gboolean has_core; /* of the host */
     MachRcuQueue rcu; /* its front in a line of its own */
     SimRng rng;       /* the allocator's chances on this CPU */
     void *task;              /* the workload's own state for this CPU */
@@ -78,6 +81,7 @@ struct _Machine
     gboolean ticks_spread; /* the CPUs' ticks fall at different times */
     SimTime tick, grace_period;
     guint64 grace_period_key; /* spreads the lengths of grace periods */
+    MachHost *host; /* NULL: no virtual machine */
     const SimTime *checkpoint; /* [n_checkpoints], rising; borrowed */
     guint n_checkpoints;
     void (*on_checkpoint)(MachCpu *cpu, guint index, void *data); /* in order, on each CPU's own clock */

@@ -251,8 +251,7 @@ pass(const ReplayRequest *request, ReplayRun *run, GError **error)
         if (request->on_event)
             request->on_event(run->replay, &event, request->data);
     }
-    if (run->replay->guide)
-        replay_guide_finish(run->replay->guide);
+    replay_finish(run->replay);
     run->stats = *kmem_reader_stats(reader);
     return TRUE;
 }

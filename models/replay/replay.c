@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "replay.h"
 
+#include "replay-delay.h"
 #include "replay-guide.h"
 #include "replay-machine.h"
 #include "replay-private.h"
@@ -44,6 +45,7 @@ replay_new(const ReplayParams *params, const ReplayCatalog *catalog, ReplayNames
     replay->caches = g_ptr_array_new_with_free_func(cache_free);
     replay->cache_of = g_array_new(FALSE, FALSE, sizeof(gint));
     replay->scratch = g_new(SlabId, KMEM_BULK_SHOWN);
+    replay->delay = replay_delay_new(params);
     replay->first_time_ns = G_MAXINT64;
     replay_table_init(&replay->objects, 1 + params->n_starts * params->n_copies);
     for (guint i = 0; i < params->n_starts; i++) {
@@ -67,6 +69,7 @@ replay_free(Replay *replay)
     if (!replay)
         return;
     replay_guide_free(replay->guide);
+    replay_delay_free(replay->delay);
     g_ptr_array_unref(replay->caches);
     for (guint i = 0; i < replay->params.n_starts; i++) {
         slub_system_free(replay->world[i].system);
@@ -189,10 +192,8 @@ free_object(Replay *replay, const KmemEvent *event, guint64 ptr, guint32 *object
             single.ptr = ptr;
             replay_guide_feed(replay->guide, &single, (gint) object[0] - 1);
         }
-        for (guint start = 0; start < replay->params.n_starts && !replay->guide; start++)
-            for (guint copy = 0; copy < replay->params.n_copies; copy++)
-                slub_free(cache->cache[start], replay_cpu(replay, start, event->cpu, copy),
-                          replay_object_slab(replay, object, start, copy));
+        if (!replay->guide)
+            replay_delay_hold(replay, event->cpu, ptr, cache, object);
     }
     replay_table_remove(&replay->objects, object);
 }
@@ -203,9 +204,11 @@ new_object(Replay *replay, const KmemEvent *event, guint64 ptr, gint cache_numbe
 {
     guint32 *object = replay_table_find(&replay->objects, ptr);
 
+    replay_delay_settle_object(replay, ptr);
     if (object) {
         replay->n_reused++;
         free_object(replay, event, ptr, object);
+        replay_delay_settle(replay, event->cpu);
     }
     object = replay_table_add(&replay->objects, ptr);
     object[0] = (guint32) (cache_number + 1);
@@ -408,6 +411,8 @@ replay_feed(Replay *replay, const KmemEvent *event, GError **error)
     replay->n_events++;
     replay->first_time_ns = MIN(replay->first_time_ns, event->time_ns);
     replay->last_time_ns = event->time_ns;
+    if (event->op != KMEM_PROBE)
+        replay_delay_settle(replay, event->cpu);
     switch (event->op) {
     case KMEM_ALLOC:
         alloc_object(replay, event);
@@ -432,6 +437,15 @@ replay_feed(Replay *replay, const KmemEvent *event, GError **error)
         break;
     }
     return TRUE;
+}
+
+void
+replay_finish(Replay *replay)
+{
+    for (guint cpu = 0; cpu < replay->params.n_traced_cpus; cpu++)
+        replay_delay_settle(replay, cpu);
+    if (replay->guide)
+        replay_guide_finish(replay->guide);
 }
 
 guint64

@@ -7,9 +7,11 @@
 #include "replay-names.h"
 #include "slub.h"
 
+typedef struct _ReplayDelay ReplayDelay; /* replay-delay.h */
+
 /* A recorded trace through the allocator of models/alloc: order, CPUs and the pairing of allocations and frees come
  * from the trace, slabs and lists from the model. There is no time. One pass drives several starts side by side,
- * which differ in what the trace does not show of the beginning. */
+ * which differ in what the trace does not show of the beginning, and of the order of frees (replay-delay.h). */
 
 typedef struct {
     guint n_starts;
@@ -64,6 +66,7 @@ typedef struct {
     gint last_free_cache; /* index of the cache of the last free, -1 = none */
     guint64 n_events, n_unmatched_frees, n_unknown_frees, n_reused, n_no_slab;
     gint64 first_time_ns, last_time_ns;
+    ReplayDelay *delay;
     struct _ReplayGuide *guide; /* NULL unless the kernel is followed */
     struct _ReplayWrite *write; /* borrowed; NULL unless the replay is written as a trace */
 } Replay;
@@ -77,6 +80,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Replay, replay_free)
 
 /* One event. SIM_ERROR_RANGE for a CPU that the machine has not. */
 gboolean replay_feed(Replay *replay, const KmemEvent *event, GError **error);
+
+/* After the last event: what was still under way takes effect, and the end of what is followed is judged. */
+void replay_finish(Replay *replay);
 
 /* What the model has counted for a cache in one start, since following ended. */
 ReplayCounts replay_counts(const ReplayCache *cache, guint start);

@@ -74,6 +74,17 @@ slice_of(const SchedCpu *cpu, const SchedTask *task)
     return slice;
 }
 
+/* CFS looks for the end of a slice at ticks only (task_tick_fair(), check_preempt_tick()). */
+static SimTime
+slice_end(const SchedCpu *cpu, SimTime end)
+{
+    SimTime tick = cpu->mach->machine->tick, past = (end - cpu->mach->next_tick) % tick;
+
+    if (cpu->sched->config.policy != SCHED_CFS || past == 0)
+        return end;
+    return end - past + (past > 0 ? tick : 0);
+}
+
 /* update_deadline(). */
 static void
 renew_deadline(const SchedCpu *cpu, SchedTask *task)
@@ -89,7 +100,7 @@ sched_fair_start(SchedCpu *cpu, SchedTask *task, SimTime now)
     cpu->running = task;
     cpu->charged_at = now;
     cpu->must_switch = FALSE;
-    cpu->slice_end = now + slice_of(cpu, task);
+    cpu->slice_end = slice_end(cpu, now + slice_of(cpu, task));
 }
 
 void

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sched-tasks.h"
 
+#include "mach-host.h"
 #include "sched-fair.h"
 
 static void
@@ -233,6 +234,7 @@ rest(SchedCpu *cpu)
         until = MIN(until, from + cpu->sched->config.balance_interval);
     note_busy(cpu);
     set_busy(cpu, FALSE);
+    mach_host_leave(mach);
     cpu->is_asleep = TRUE;
     if (until == SIM_TIME_MAX) {
         sim_block(mach->engine, mach->agent);
@@ -255,6 +257,8 @@ next_task(SchedCpu *cpu)
         sched_sync(cpu);
         if (mach_is_over(cpu->mach) || cpu->sched->n_live == 0)
             return NULL;
+        if (cpu->head || cpu->sched->domain[cpu->domain].n_waiting)
+            mach_host_enter(cpu->mach);
         if (cpu->head) {
             task = sched_fair_pick(cpu, &previous);
             remove_task(cpu, previous);
@@ -286,6 +290,7 @@ run_cpu(SimAgent *agent)
         sched->run(cpu, task);
     }
     sim_sync(agent->engine, agent);
+    mach_host_leave(cpu->mach);
     set_busy(cpu, FALSE);
 }
 
@@ -296,33 +301,6 @@ sched__poll(SchedCpu *cpu)
     if (mach_now(cpu->mach) >= cpu->sched->measured_from)
         cpu->phase = SCHED_MEASURED;
     mach_poll(cpu->mach);
-}
-
-static SimTime
-draw_time(SimRng *rng, SimTime mean)
-{
-    return (SimTime) sim_rng_exponential(rng, (double) mean);
-}
-
-void
-sched__steal(SchedCpu *cpu)
-{
-    mach_spend(cpu->mach, draw_time(&cpu->steal, cpu->sched->steal_stolen));
-    cpu->stolen_at = mach_now(cpu->mach) + draw_time(&cpu->steal, cpu->sched->steal_run);
-}
-
-void
-sched_set_steal(Sched *sched, guint64 seed, guint replication, SimTime run, SimTime stolen)
-{
-    sched->steal_run = run;
-    sched->steal_stolen = stolen;
-    for (guint i = 0; i < sched->n_cpus; i++) {
-        SchedCpu *cpu = &sched->cpu[i];
-        g_autofree char *component = g_strdup_printf("cpu/%u", i);
-
-        sim_rng_init(&cpu->steal, seed, replication, component, "stolen time");
-        cpu->stolen_at = draw_time(&cpu->steal, run);
-    }
 }
 
 static void
@@ -370,7 +348,6 @@ sched_new(Machine *machine, guint n_cpus, const SchedConfig *config, SchedRunFn 
         cpu->mach = &machine->cpu[i];
         cpu->sibling = machine->topology->cpu_sibling[i] < n_cpus ? machine->topology->cpu_sibling[i] : MACH_NO_CPU;
         cpu->sched = sched;
-        cpu->stolen_at = SIM_TIME_MAX;
         sim_wake(machine->engine, sim_engine_add_fiber(machine->engine, i, run_cpu, cpu), 0);
     }
     add_domains(sched);

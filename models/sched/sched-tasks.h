@@ -10,7 +10,7 @@
  * balance) in outline only.
  *
  * Left out: weights, load averages (load is the number of runnable tasks), balancing between cache domains, the limits
- * on the search for idle CPUs, slices that end at ticks only, EEVDF's delayed dequeue of 6.12. A running task is
+ * on the search for idle CPUs, EEVDF's delayed dequeue of 6.12. A running task is
  * preempted at its next sched_preempt(), as by a kernel with voluntary preemption at the end of a system call.
  *
  * A task is a record without a stack: the fiber of the CPU it runs on calls SchedRunFn. Fields marked "shared" are
@@ -91,8 +91,6 @@ struct _SchedCpu {
     guint16 domain, domain_slot;
     gboolean is_asleep; /* shared: the fiber waits for sim_wake() or its timer */
     SimTime idle;       /* time spent without a task */
-    SimTime stolen_at;  /* when the hypervisor takes the CPU next */
-    SimRng steal;
     SimTime *busy; /* the owner's reading of the rest, up to date at each checkpoint; may be NULL */
     SchedCounts count[SCHED_N_PHASES];
 };
@@ -119,7 +117,6 @@ struct _Sched {
     SchedDomain *domain;             /* [machine->topology->n_groups] */
     guint32 n_live;                  /* shared: tasks that have not ended */
     SimTime ended_at;                /* when the last one ended, 0 before */
-    SimTime steal_run, steal_stolen; /* means; see sched_set_steal() */
 };
 
 /* Puts a fiber on each of the machine's first n_cpus CPUs and starts it at 0; no task yet. */
@@ -150,22 +147,6 @@ static inline gboolean
 sched_preempt(SchedCpu *cpu, SchedTask *task)
 {
     return G_UNLIKELY(cpu->must_switch || mach_now(cpu->mach) >= cpu->slice_end) && sched__put_back(cpu, task);
-}
-
-/* For a virtual machine whose hypervisor takes CPUs away (steal time): each runs for `run` ps, then stands still for
- * `stolen` ps, both exponentially distributed means. The guest's scheduler knows nothing of it and counts that as the
- * running task's time, as a kernel without paravirtual steal clock does. Before the run; never called, none is taken.
- */
-void sched_set_steal(Sched *sched, guint64 seed, guint replication, SimTime run, SimTime stolen);
-
-void sched__steal(SchedCpu *cpu);
-
-/* In private time of the running task: stands still when the CPU is taken away by now. */
-static inline void
-sched_steal(SchedCpu *cpu)
-{
-    if (G_UNLIKELY(mach_now(cpu->mach) >= cpu->stolen_at))
-        sched__steal(cpu);
 }
 
 /* In order, the running task: sleeps until sched_wake(), or ends. The run function then returns. */

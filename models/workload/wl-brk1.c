@@ -72,6 +72,7 @@ const Workload workload_brk1 = {
     .keys = mm_loop_keys,
     .cache_names = mm_loop_anon_cache_names,
     .check = mm_loop_check,
+    .shares_host = TRUE,
     .setup = setup,
     .free = mm_loop_free,
 };

@@ -92,24 +92,10 @@ static const SimKeySpec keys[] = {
      .key = "slice",
      .type = SIM_KEY_TIME,
      .fallback = "3 ms",
-     .min = 1e7,
-     .max = 1e12,
-     .help =
-         "hackbench: time after which a running task lets others run: CFS's minimum granularity, EEVDF's base slice"},
-    {.group = "workload",
-     .key = "steal_run",
-     .type = SIM_KEY_TIME,
-     .fallback = "0 ms",
      .min = 0,
      .max = 1e12,
-     .help = "hackbench: in a virtual machine, mean time a CPU runs until the hypervisor takes it away; 0: never"},
-    {.group = "workload",
-     .key = "steal_stolen",
-     .type = SIM_KEY_TIME,
-     .fallback = "0 ms",
-     .min = 0,
-     .max = 1e12,
-     .help = "hackbench: mean time it is then away"},
+     .help = "hackbench: time after which a running task lets others run: CFS's minimum granularity, EEVDF's base "
+             "slice; 0 ms: what the kernel makes of the number of CPUs, 1.5 ms for 2 and 3 ms from 8 on"},
     {.group = "workload",
      .key = "call_spread",
      .type = SIM_KEY_REAL,
@@ -250,7 +236,6 @@ spend_call(const Hackbench *hack, SchedCpu *cpu, HackTask *task)
 
     sim_private(cpu->mach->engine, cpu->mach->agent);
     mach_compute(cpu->mach, cost * (SimTime) permille / 1000, cpu->is_shared);
-    sched_steal(cpu);
     task->is_in_call = TRUE;
 }
 
@@ -303,15 +288,24 @@ read_policy(const SimConfig *config, guint kernel)
     return kernel < SLAB_KERNEL(6, 6) ? SCHED_CFS : SCHED_EEVDF;
 }
 
-static SchedConfig
-read_sched(const SimConfig *config, guint kernel)
+/* get_update_sysctl_factor(): 0.75 ms, times 1 + log2 of the CPUs, at most 8 of them. */
+static SimTime
+kernel_slice(guint n_cpus)
 {
+    return 750 * SIM_US * (1 + g_bit_nth_msf(MIN(n_cpus, 8), -1));
+}
+
+static SchedConfig
+read_sched(const SimConfig *config, guint kernel, guint n_cpus)
+{
+    SimTime slice = sim_config_time(config, "workload", "slice");
+
     return (SchedConfig){
         .policy = read_policy(config, kernel),
         .placement = (SchedPlacement) sim_config_choice(config, "workload", "placement"),
         .balances = sim_config_bool(config, "workload", "idle_balance"),
         .balance_interval = sim_config_time(config, "workload", "balance_interval"),
-        .slice = sim_config_time(config, "workload", "slice"),
+        .slice = slice > 0 ? slice : kernel_slice(n_cpus),
         .context_switch = sim_config_time(config, "workload", "context_switch"),
         .wake_up = sim_config_time(config, "workload", "wake_up"),
         .idle_exit = sim_config_time(config, "workload", "idle_exit"),
@@ -382,10 +376,9 @@ setup(World *world, GError **error)
     const SimConfig *config = world->config;
     Machine *machine = world->machine;
     Hackbench *hack = g_new0(Hackbench, 1);
-    SchedConfig sched = read_sched(config, world->slub->kernel);
+    SchedConfig sched = read_sched(config, world->slub->kernel, machine->n_cpus);
     gboolean is_pipe = sim_config_choice(config, "workload", "transport") == TRANSPORT_PIPE;
     guint n_bound = (guint) sim_config_int(config, "workload", "bind_cpus");
-    SimTime steal_run;
 
     hack->world = world;
     hack->n_groups = (guint) sim_config_int(config, "workload", "groups");
@@ -407,10 +400,6 @@ setup(World *world, GError **error)
     hack->count = g_malloc0_n(machine->n_cpus, sizeof *hack->count);
     hack->sched = sched_new(machine, machine->n_active_cpus, &sched, run_task, hack);
     hack->sched->measured_from = world->warmup;
-    steal_run = sim_config_time(config, "workload", "steal_run");
-    if (steal_run > 0)
-        sched_set_steal(hack->sched, world->seed, world->replication, steal_run,
-                        sim_config_time(config, "workload", "steal_stolen"));
     for (guint i = 0; i < machine->n_active_cpus; i++)
         hack->sched->cpu[i].busy = &world->cpu[i].busy;
     add_tasks(hack, (guint64) sim_config_int(config, "workload", "loops"), n_bound);
@@ -505,6 +494,7 @@ const Workload workload_hackbench = {
     .keys = keys,
     .cache_names = cache_names,
     .check = check,
+    .shares_host = TRUE,
     .setup = setup,
     .ended_at = ended_at,
     .report = report,

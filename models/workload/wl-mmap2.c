@@ -11,6 +11,7 @@ const Workload workload_mmap2 = {
     .keys = mm_loop_keys,
     .cache_names = mm_loop_cache_names,
     .check = mm_loop_check,
+    .shares_host = TRUE,
     .setup = mm_loop_setup_mmap,
     .free = mm_loop_free,
 };

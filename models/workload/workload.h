@@ -18,6 +18,7 @@ typedef struct
     const char *const *(*cache_names)(const SimConfig *config, guint kernel);
     /* Checks parameters against each other and the machine; may be NULL. */
     gboolean (*check)(const SimConfig *config, const MachTopology *topology, GError **error);
+    gboolean shares_host; /* for machine.host_cores: its CPUs give their core back while they wait */
     /* Builds its state, adds the fibers (workload_start_cpu()) and registers RCU callbacks. Lowers
      * machine->n_active_cpus to the CPUs used. */
     void *(*setup)(World *world, GError **error);

@@ -58,6 +58,17 @@ check_samples(const SimConfig *config, GError **error)
     return TRUE;
 }
 
+/* A CPU that waits for another one with the only core would never get on. */
+static gboolean
+check_host(const SimConfig *config, const Workload *workload, GError **error)
+{
+    if (workload->shares_host || sim_config_int(config, "machine", "host_cores") == 0)
+        return TRUE;
+    return sim_config_error(config, "machine", "host_cores", error,
+                            "the workload %s is not modelled in a virtual machine whose CPUs share cores",
+                            workload->name);
+}
+
 gboolean
 world_check(const SimConfig *config, GError **error)
 {
@@ -67,7 +78,7 @@ world_check(const SimConfig *config, GError **error)
     SlubLayers layers;
 
     return topology && check_samples(config, error) && world_geometry_env(config, topology, &env, error) &&
-           world_layers(config, env.kernel, &layers, error) && check_caches(config, &env, error) &&
+           world_layers(config, env.kernel, &layers, error) && check_caches(config, &env, error) && check_host(config, workload, error) &&
            (!workload->check || workload->check(config, topology, error));
 }
 

@@ -10,7 +10,6 @@ do_step(Bench *bench, SchedCpu *cpu, Scripted *task)
 
     if (step->action == COMPUTE || step->action == LOOP) {
         mach_compute(cpu->mach, step->value, cpu->is_shared);
-        sched_steal(cpu);
         task->computed += step->value;
     }
     sched_sync(cpu);

@@ -353,6 +353,25 @@ test_slices(void)
     g_assert_cmpuint(n_slow, >, 0);
 }
 
+/* With 0 the kernel's own: 0.75 ms, once more for each doubling of the CPUs, up to eight. */
+static void
+test_slice_of_kernel(void)
+{
+    static const struct {
+        guint cores;
+        SimTime slice;
+    } rows[] = {{1, 750 * SIM_US}, {2, 1500 * SIM_US}, {5, 2250 * SIM_US}, {8, 3 * SIM_MS}, {32, 3 * SIM_MS}};
+
+    for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+        g_autofree char *settings =
+            g_strdup_printf("machine.sockets=1;machine.cores_per_l3=%u;workload.slice=0 ms", rows[i].cores);
+        g_autoptr(TestWorld) test = test_world_new("hackbench", settings, 1);
+
+        test_world_start(test);
+        g_assert_cmpint(hack_of(test)->sched->config.slice, ==, rows[i].slice);
+    }
+}
+
 /* On one CPU every object dies where it was born and nobody idles; the window's means are those of a plain sum over
  * its events. */
 static void
@@ -430,6 +449,7 @@ main(int argc, char **argv)
     g_test_add_func("/hackbench/elapsed", test_elapsed);
     g_test_add_func("/hackbench/thread-cost", test_thread_cost);
     g_test_add_func("/hackbench/slices", test_slices);
+    g_test_add_func("/hackbench/slice-of-kernel", test_slice_of_kernel);
     g_test_add_func("/hackbench/report", test_report);
     g_test_add_func("/hackbench/report/finished", test_report_finished);
     g_test_add_func("/hackbench/check", test_check);

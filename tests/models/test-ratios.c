@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Settings move the slow paths as in the real kernels: for a selection of tests/data/ratios.tsv, the mean ratio to the
  * default over N_SEEDS seeds of scenarios/truth-*.scenario lies on the real ratio's side of 1 and within a factor of 2
- * of it. Selected are counts above 100, with the setting or without, which the setting moves by more than the real
- * default's repetitions spread (docs/truth-settings.md lists all, the misses too). */
+ * of it. Selected are counts above 100, with the setting or without, which the setting moves (docs/truth-settings.md
+ * lists all, the misses too): those beyond the real kernel's own spread between runs that the model meets, and some
+ * within it whose reason is plain. */
 #include "sim-gsl.h"
 #include "sim-plan.h"
 #include "sim-table.h"
@@ -45,12 +46,16 @@ static const Cell cells[] = {
       {"cpu_partial=4x", GET | DRAIN},
       {"boot:order0", NEW},
       {"boot:minorder3", GET | NEW}}},
-    {"hackbench", "6.1", "16", {{"cpu_partial=0", GET | DRAIN}, {"cpu_partial=4x", GET | DRAIN}}},
+    {"hackbench",
+     "6.1",
+     "16",
+     {{"cpu_partial=0", GET | DRAIN}, {"cpu_partial=4x", GET | DRAIN}, {"boot:order0", GET | NEW}}},
     {"hackbench", "6.12", "2", {{"cpu_partial=0", GET | DRAIN}, {"cpu_partial=4x", GET | DRAIN}}},
     {"hackbench",
      "6.12",
      "8",
      {{"cpu_partial=0", GET | DRAIN}, {"cpu_partial=4x", GET | DRAIN}, {"boot:order0", GET | NEW}}},
+    {"hackbench", "6.12", "16", {{"cpu_partial=0", GET | DRAIN}, {"cpu_partial=4x", GET | DRAIN}}},
     {"mmap1", "6.1", "2", {{"cpu_partial=0", GET | DRAIN}, {"cpu_partial=4x", GET | DRAIN}}},
     {"mmap1",
      "6.1",

@@ -486,6 +486,46 @@ test_holes(gconstpointer trace)
     g_unlink(holed);
 }
 
+/* Two CPUs free objects of one full slab: the one whose free takes effect first gets it on its list. In the first start
+ * that is the one whose event is first, in the others either; all frees take effect in the end. */
+static void
+test_order_of_frees(void)
+{
+    enum { N_STARTS = 40, N_OBJECTS = 33 };
+    g_autoptr(GString) text = g_string_new("time_s\tcpu\tpid\tctx\top\tcache\tptr\tbytes_req\tbytes_alloc\tnode\n");
+    g_autofree char *path = NULL;
+    g_autoptr(ReplayRun) run = NULL;
+    const ReplayCache *cache;
+    GError *error = NULL;
+    gint file = g_file_open_tmp("slubsim-XXXXXX.events.tsv", &path, &error);
+    guint n_other = 0;
+
+    g_assert_no_error(error);
+    close(file);
+    for (guint i = 0; i < N_OBJECTS; i++)
+        g_string_append_printf(text, "1.%06u\t0\t1\ttask\tA\tthing\tffff8880000%05x\t256\t256\t-1\n", i, 256 * i);
+    g_string_append(text, "2.000000\t1\t2\ttask\tF\tthing\tffff888000000000\t\t\t\n"
+                          "2.000001\t0\t1\ttask\tF\tthing\tffff888000000100\t\t\t\n");
+    g_file_set_contents(path, text->str, (gssize) text->len, &error);
+    g_assert_no_error(error);
+    run = run_request(
+        &(ReplayRequest){.trace_path = path, .n_starts = N_STARTS, .n_cpus = 2, .kernel = SLAB_KERNEL(6, 1)});
+    cache = find_cache(run->replay, "thing");
+    for (guint start = 0; start < N_STARTS; start++) {
+        const SlubCpu *cpu = cache->cache[start]->cpu;
+
+        g_assert_cmpuint(cpu[0].stat[SLAB_STAT_FREE_SLOWPATH], ==, 1);
+        g_assert_cmpuint(cpu[1].stat[SLAB_STAT_FREE_SLOWPATH], ==, 1);
+        g_assert_cmpuint(cpu[0].stat[SLAB_STAT_CPU_PARTIAL_FREE] + cpu[1].stat[SLAB_STAT_CPU_PARTIAL_FREE], ==, 1);
+        n_other += cpu[0].stat[SLAB_STAT_CPU_PARTIAL_FREE] == 1;
+        if (start == 0)
+            g_assert_cmpuint(n_other, ==, 0);
+    }
+    g_assert_cmpuint(n_other, >, 0);
+    g_assert_cmpuint(n_other, <, N_STARTS / 2);
+    g_unlink(path);
+}
+
 static void
 test_refusals(void)
 {
@@ -532,6 +572,7 @@ main(int argc, char **argv)
     g_test_add_data_func("/replay/round-trip/bulk-free", "6.1-mmap1-smp2", test_round_trip);
     g_test_add_func("/replay/settings", test_settings);
     g_test_add_func("/replay/scaled", test_scaled);
+    g_test_add_func("/replay/order-of-frees", test_order_of_frees);
     g_test_add_func("/replay/occupancy", test_occupancy);
     g_test_add_func("/replay/seeds", test_seeds);
     g_test_add_data_func("/replay/holes/frozen", "6.1-hackbench-smp2", test_holes);

@@ -14,14 +14,21 @@ typedef struct {
     SchedCpu cpu[N_CPUS];
     Sched sched;
     SchedTask task[N_TASKS];
+    Machine machine;
+    MachCpu mach[N_CPUS];
 } Bed;
 
+/* Ticks are as close as can be, so that slices end where they are to. */
 static void
 bed_init(Bed *bed, SchedPolicy policy)
 {
     *bed = (Bed){.sched = {.config = {.policy = policy, .slice = 3 * MS}, .cpu = bed->cpu, .n_cpus = N_CPUS}};
-    for (guint i = 0; i < N_CPUS; i++)
+    bed->machine.tick = 1;
+    for (guint i = 0; i < N_CPUS; i++) {
         bed->cpu[i].sched = &bed->sched;
+        bed->cpu[i].mach = &bed->mach[i];
+        bed->mach[i].machine = &bed->machine;
+    }
 }
 
 static SchedTask *
@@ -288,6 +295,29 @@ test_eevdf_preemption(void)
         }
 }
 
+/* CFS alone waits for a tick: a slice of 24 ms from 0 on. */
+static void
+test_slice_ends_at_tick(void)
+{
+    static const struct {
+        SchedPolicy policy;
+        SimTime next_tick, ends;
+    } rows[] = {
+        {SCHED_CFS, 0, 25 * MS},        {SCHED_CFS, 2 * MS, 27 * MS},   {SCHED_CFS, 4 * MS, 24 * MS},
+        {SCHED_CFS, 102 * MS, 27 * MS}, {SCHED_EEVDF, 2 * MS, 24 * MS}, {SCHED_ROUND_ROBIN, 2 * MS, 3 * MS},
+    };
+
+    for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+        Bed bed;
+
+        bed_init(&bed, rows[i].policy);
+        bed.machine.tick = 5 * MS;
+        bed.mach[0].next_tick = rows[i].next_tick;
+        run(&bed, 0, 0, 0, 24 * MS);
+        g_assert_cmpint(bed.cpu[0].slice_end, ==, rows[i].ends);
+    }
+}
+
 int
 main(int argc, char **argv)
 {
@@ -298,6 +328,7 @@ main(int argc, char **argv)
     g_test_add_func("/sched-order/cfs/preemption", test_cfs_preemption);
     g_test_add_func("/sched-order/cfs/buddies", test_cfs_buddies);
     g_test_add_func("/sched-order/cfs/buddy-forgotten", test_cfs_buddy_forgotten);
+    g_test_add_func("/sched-order/slice-ends-at-tick", test_slice_ends_at_tick);
     g_test_add_func("/sched-order/eevdf/pick", test_eevdf_pick);
     g_test_add_func("/sched-order/eevdf/deadline", test_eevdf_deadline);
     g_test_add_func("/sched-order/eevdf/lag", test_eevdf_lag);

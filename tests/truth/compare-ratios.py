@@ -6,8 +6,10 @@ usage: tests/truth/compare-ratios.py PROGRAM > TABLES       from the project's r
 
 A ratio is that of a setting's count to the mean of the default's runs. The simulated one is taken seed by seed; +- is
 the half-width of its 95 % t interval. A real setting "moves" a count when it lies outside of the default's repetitions
-and more than MOVES away from their mean; then the sign is judged: flat says that the simulated interval contains 1. The factor is judged where the real count exceeds
-LEAST_CALLS, with the setting or without.
+and more than MOVES away from their mean; then the sign is judged: flat says that the simulated interval contains 1. A
+move is beyond the real kernel's own spread when one more default run would differ so much less than once in twenty: a
+95 % prediction interval of logarithms, whose variance is that of all repeated defaults of the workload and count. The
+factor is judged where the real count exceeds LEAST_CALLS, with the setting or without.
 """
 import collections
 import csv
@@ -21,7 +23,7 @@ MOVES = 1.25
 GRACE_PERIODS = ['30 ms', '45 ms', '60 ms', '90 ms', '120 ms']
 COUNTS = ['get_partial_node', 'unfreeze_partials', 'allocate_slab']
 CACHES = {'hackbench': 'skbuff_head_cache', 'mmap1': 'maple_node'}
-T_95 = {2: 12.71, 3: 4.303, 4: 3.182, 5: 2.776, 6: 2.571, 7: 2.447, 8: 2.365}
+T_95 = {2: 12.71, 3: 4.303, 4: 3.182, 5: 2.776, 6: 2.571, 7: 2.447, 8: 2.365} # by number of values
 
 
 def read(path):
@@ -57,12 +59,38 @@ def interval(values):
     return mean, T_95[len(values)] * sd / math.sqrt(len(values))
 
 
-def judge(real, defaults, mean, ratio, half):
+def defaults_of(rows, count):
+    return [int(row[count]) for row in rows if row['setting'].startswith('default')]
+
+
+class Spread:
+    """Of the real default's runs, pooled over the machines where it was repeated."""
+
+    def __init__(self, cells, workload, count):
+        squares = self.df = 0
+        for (of, _, _), rows in cells.items():
+            logs = [math.log(n) for n in defaults_of(rows, count)]
+            if of == workload and len(logs) > 1:
+                squares += sum((x - sum(logs) / len(logs)) ** 2 for x in logs)
+                self.df += len(logs) - 1
+        self.sd = math.sqrt(squares / self.df)
+
+    def factor(self, n_defaults):
+        """How far one more run lies from the mean of so many, at most, in 19 of 20 cases."""
+        return math.exp(T_95[self.df + 1] * self.sd * math.sqrt(1 + 1 / n_defaults))
+
+
+def judge(real, defaults, spread, ratio, half):
+    mean = sum(defaults) / len(defaults)
     real_ratio = real / mean
-    has_moved = not min(defaults) <= real <= max(defaults) and abs(math.log(max(real_ratio, 1e-9))) > math.log(MOVES)
+    moved_by = max(real_ratio, 1 / max(real_ratio, 1e-9))
     sign = '-'
-    if has_moved:
-        sign = '**flat**' if abs(ratio - 1) <= half else 'yes' if (ratio > 1) == (real_ratio > 1) else '**no**'
+    if not min(defaults) <= real <= max(defaults) and moved_by > MOVES:
+        sign = 'flat' if abs(ratio - 1) <= half else 'yes' if (ratio > 1) == (real_ratio > 1) else 'no'
+        if moved_by <= spread.factor(len(defaults)):
+            sign = '(%s)' % sign
+        elif sign != 'yes':
+            sign = '**%s**' % sign
     factor = None
     if max(real, mean) > LEAST_CALLS and ratio > 0 and real_ratio > 0:
         factor = max(ratio / real_ratio, real_ratio / ratio)
@@ -81,15 +109,17 @@ class Tally:
 
     def text(self):
         factors = sorted(self.factors)
-        return 'sign right in %d of %d that move; factor: %d of %d at most 2, median %.2f, largest %.1f' % (
-            self.signs['yes'], sum(self.signs.values()) - self.signs['-'], sum(f <= 2 for f in factors), len(factors),
-            factors[len(factors) // 2], factors[-1])
+        within = sum(n for sign, n in self.signs.items() if sign.startswith('('))
+        return ('sign right in %d of %d that move beyond the spread, in %d of %d that move within it; '
+                'factor: %d of %d at most 2, median %.2f, largest %.1f') % (
+                    self.signs['yes'], sum(self.signs.values()) - self.signs['-'] - within, self.signs['(yes)'], within,
+                    sum(f <= 2 for f in factors), len(factors), factors[len(factors) // 2], factors[-1])
 
 
-def print_cell(rows, simulated, tallies):
+def print_cell(rows, simulated, spreads, tallies):
     workload = rows[0]['workload']
     for count in COUNTS:
-        defaults = [int(row[count]) for row in rows if row['setting'].startswith('default')]
+        defaults = defaults_of(rows, count)
         mean = sum(defaults) / len(defaults)
         base = simulated['default'][count]
         print('| %s | default | %s | %.0f | | | | |' % (count, ', '.join(map(str, defaults)), interval(base)[0]))
@@ -98,7 +128,7 @@ def print_cell(rows, simulated, tallies):
                 continue
             values = simulated[row['setting'].replace('=', ':')][count]
             ratio, half = interval([v / b for v, b in zip(values, base)])
-            sign, factor = judge(int(row[count]), defaults, mean, ratio, half)
+            sign, factor = judge(int(row[count]), defaults, spreads[workload, count], ratio, half)
             for name in ('all', workload, count):
                 tallies[name].add(sign, factor)
             print('| %s | %s | %s | %.0f | %.2f | %.2f +- %.2f | %s | %s |' % (
@@ -125,13 +155,19 @@ def main():
     cells = collections.OrderedDict()
     for row in read('tests/data/ratios.tsv'):
         cells.setdefault((row['workload'], row['kernel'], row['cpus']), []).append(row)
+    spreads = {(workload, count): Spread(cells, workload, count) for workload in CACHES for count in COUNTS}
     tallies = collections.OrderedDict((name, Tally()) for name in ['all'] + sorted(CACHES) + COUNTS)
     for (workload, kernel, cpus), rows in sorted(cells.items(), key=lambda c: (c[0][0], c[0][1], int(c[0][2]))):
         print('\n### %s, %s, %s CPUs\n' % (workload, kernel, cpus))
         print('| count | setting | real | simulated | real ratio | simulated ratio | sign | factor |')
         print('|---|---|--:|--:|--:|--:|---|--:|')
-        print_cell(rows, simulate(sys.argv[1], kernel, cpus, workload), tallies)
+        print_cell(rows, simulate(sys.argv[1], kernel, cpus, workload), spreads, tallies)
     print_grace_periods(sys.argv[1], cells)
+    print('\n## Spread of the real default\n')
+    print('| workload | count | one run in 20 differs from a single default run by more than | from four\'s mean |')
+    print('|---|---|--:|--:|')
+    for (workload, count), spread in spreads.items():
+        print('| %s | %s | %.2f | %.2f |' % (workload, count, spread.factor(1), spread.factor(4)))
     print('\n## Sums\n')
     for name, tally in tallies.items():
         print('* %s: %s' % (name, tally.text()))
