@@ -51,6 +51,12 @@ const SimKeySpec mach_machine_keys[] = {
     {.group = "machine", .key = "host_away", .type = SIM_KEY_TIME, .fallback = "0 ms", .min = 0, .max = 1e12,
      .help = "virtual machine: mean time that a core serves other guests and programs before it comes back to a CPU "
              "that waits alone; a core for which several wait spends as much on others in all their turns together"},
+    {.group = "machine", .key = "callbacks", .type = SIM_KEY_CHOICE, .fallback = "at-once", .choices = "at-once|batches",
+     .help = "how a CPU runs its ready RCU callbacks: all at its tick, or at most ten passes of the softirq's batch limit "
+             "there (6.5 on) and the rest in ksoftirqd"},
+    {.group = "machine", .key = "ksoftirqd_turn", .type = SIM_KEY_TIME, .fallback = "3 ms", .min = 0, .max = 1e12,
+     .help = "batches: ksoftirqd and the task have the CPU for so long in turn, the scheduler's slice (EEVDF); 0: it "
+             "preempts the task and ends its work (CFS, which favours who has slept)"},
     {.group = "machine", .key = "grace_period", .type = SIM_KEY_TIME, .fallback = "3 ms", .min = 1e8, .max = 1e12,
      .help = "mean length of an RCU grace period; about 3 ticks at HZ=1000"},
     {NULL},

@@ -29,6 +29,7 @@ init_cpu(Machine *machine, guint id, guint64 seed, guint64 replication)
     cpu->next_tick = (SimTime) sim_rng_below(&phase, (guint64) (machine->ticks_spread ? machine->tick : SIM_US));
     cpu->checkpoint_at = machine->n_checkpoints ? machine->checkpoint[0] : SIM_TIME_MAX;
     cpu->turn_end = machine->host ? 0 : SIM_TIME_MAX;
+    cpu->ksoftirqd_at = SIM_TIME_MAX;
     cpu->next_poll = MIN(MIN(cpu->next_tick, cpu->checkpoint_at), cpu->turn_end);
     mach_rcu_init(&cpu->rcu);
 }
@@ -59,6 +60,8 @@ mach_machine_new(const MachTopology *topology, const SimConfig *config, guint64 
     machine->ticks_spread = sim_config_choice(config, "machine", "ticks") == 0;
     machine->tick = sim_config_time(config, "machine", "tick");
     machine->grace_period = sim_config_time(config, "machine", "grace_period");
+    machine->has_batches = sim_config_choice(config, "machine", "callbacks") == 1;
+    machine->ksoftirqd_turn = sim_config_time(config, "machine", "ksoftirqd_turn");
     machine->host = mach_host_new(config, machine->n_cpus, seed, replication);
     machine->checkpoint = checkpoint;
     machine->n_checkpoints = n_checkpoints;
@@ -89,7 +92,7 @@ update_next_poll(MachCpu *cpu)
     const Machine *machine = cpu->machine;
     cpu->checkpoint_at =
         cpu->next_checkpoint < machine->n_checkpoints ? machine->checkpoint[cpu->next_checkpoint] : SIM_TIME_MAX;
-    cpu->next_poll = MIN(MIN(cpu->next_tick, cpu->checkpoint_at), cpu->turn_end);
+    cpu->next_poll = MIN(MIN(cpu->next_tick, cpu->checkpoint_at), MIN(cpu->turn_end, cpu->ksoftirqd_at));
 }
 
 void
@@ -120,8 +123,10 @@ mach__poll(MachCpu *cpu)
         SimTime late = mach_now(cpu) - cpu->next_tick;
 
         cpu->next_tick += (late / machine->tick + 1) * machine->tick;
-        mach_rcu_run(cpu);
+        mach_rcu_tick(cpu);
     }
+    if (cpu->ksoftirqd_at <= mach_now(cpu))
+        mach_rcu_ksoftirqd(cpu);
     update_next_poll(cpu);
 }
 

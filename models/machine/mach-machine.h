@@ -55,12 +55,15 @@ struct _MachCpu
     Machine *machine;
     guint16 id, node, group;
     guint16 mem_node; /* numa_mem_id(), which may have no memory */
-    SimTime next_poll;       /* earliest of the next tick, the next checkpoint and turn_end */
+    SimTime next_poll;       /* earliest of the next tick, the next checkpoint, turn_end and ksoftirqd_at */
     guint next_checkpoint;
     SimTime checkpoint_at;   /* its time */
     gboolean is_busy;        /* shared: whether the sibling thread slows down */
     const gboolean *sibling_is_busy; /* that of the core's other thread; FALSE without one */
     SimTime next_tick;
+    SimTime ksoftirqd_at; /* when its turn begins; SIM_TIME_MAX: it sleeps */
+    SimTime slice_began;  /* the task's */
+    gboolean is_flooded;  /* with callbacks */
     SimTime turn_end;  /* in a virtual machine, when the host takes the core away; SIM_TIME_MAX: never */
     gboolean has_core; /* of the host */
     MachRcuQueue rcu; /* its front in a line of its own */
@@ -80,6 +83,8 @@ struct _Machine
     double smt_slowdown, smt_hold_slowdown;
     gboolean ticks_spread; /* the CPUs' ticks fall at different times */
     SimTime tick, grace_period;
+    gboolean has_batches;   /* ready callbacks run in batches, else all at the tick */
+    SimTime ksoftirqd_turn; /* and as long for the task; 0: it preempts the task and ends its work */
     guint64 grace_period_key; /* spreads the lengths of grace periods */
     MachHost *host; /* NULL: no virtual machine */
     const SimTime *checkpoint; /* [n_checkpoints], rising; borrowed */

@@ -1,15 +1,24 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Deferred frees (slub-facts D.5; kernel/rcu/tree.c 6.1 to 6.12). Grace periods follow each other without a gap, as on
+/* Deferred frees (slub-facts D.5; kernel/rcu/tree.c 6.1 to 6.17). Grace periods follow each other without a gap, as on
  * a busy machine, and their boundaries are a function of time alone, so that no CPU has to look at another's state. A
- * callback queued in grace period k may run when k + 1 has ended. All ready callbacks of a CPU run at its next tick:
- * the batch limit bl only splits them between the softirq and ksoftirqd, which follows at once on a CPU whose task
- * uses its time slice. Left out: offloaded callbacks, the flood rules, and kfree_rcu's pages of pointers. */
+ * callback queued in grace period k may run when k + 1 has ended. Ready callbacks of a CPU run at its next tick, all of
+ * them unless the machine runs them in batches. Left out: offloaded callbacks, of the flood rules that all CPUs are urged
+ * for a quiescent state, batches as before 6.5 (by all callbacks, not the ready ones), and kfree_rcu's pages of pointers. */
 #include "mach-rcu.h"
 
 enum
 {
     SLOTS = 1024,
     SEGMENT_SLOTS = 8,
+    PASSES_MAX = 10,         /* MAX_SOFTIRQ_RESTART */
+    BATCH_MIN = 10,          /* DEFAULT_RCU_BLIMIT */
+    BATCH_SHIFT = 7,         /* rcu_divisor */
+    BATCH_TIMED = 100,       /* larger ones end after PASS_MS, rcu_resched_ns */
+    BATCH_FLOOD = 10000,     /* DEFAULT_MAX_RCU_BLIMIT */
+    FLOOD_BEGINS = 10000,    /* DEFAULT_RCU_QHIMARK */
+    FLOOD_ENDS = 100,        /* DEFAULT_RCU_QLOMARK */
+    PASS_MS = 3,
+    SOFTIRQ_MS = 2, /* MAX_SOFTIRQ_TIME */
 };
 
 void
@@ -92,38 +101,119 @@ mach__rcu_prepare(MachCpu *cpu)
         grow_callbacks(queue);
 }
 
-/* Callbacks may queue new ones, but those belong to a later segment. */
-static void
-run_callbacks(MachCpu *cpu, guint32 end)
+/* The position behind the callbacks of a segment. */
+static guint32
+segment_end(const MachRcuQueue *queue, guint32 segment)
+{
+    return segment + 1 == queue->segment_tail ? queue->tail : queue->segment[segment & queue->segment_mask].end;
+}
+
+static gboolean
+is_ready(const MachCpu *cpu, guint32 segment, SimTime when)
+{
+    guint64 grace_period = cpu->rcu.segment[segment & cpu->rcu.segment_mask].grace_period;
+
+    return when >= grace_period_end(cpu->machine, grace_period + 1);
+}
+
+static guint32
+n_ready(const MachCpu *cpu)
+{
+    const MachRcuQueue *queue = &cpu->rcu;
+    guint32 end = queue->head;
+
+    for (guint32 i = queue->segment_head; i != queue->segment_tail && is_ready(cpu, i, mach_now(cpu)); i++)
+        end = segment_end(queue, i);
+    return end - queue->head;
+}
+
+/* Runs callbacks up to position `end`, but no more than *n, and begins none at `until` or later. Callbacks may queue new
+ * ones, but those belong to a later segment. FALSE when it stopped before `end`. */
+static gboolean
+run_callbacks(MachCpu *cpu, guint32 end, guint *n, SimTime until)
 {
     const guint32 mask = (1u << MACH_RCU_ID_BITS) - 1;
     Machine *machine = cpu->machine;
     MachRcuQueue *queue = &cpu->rcu;
 
-    while (queue->head != end) {
-        guint64 callback = queue->callback[queue->head++ & queue->mask];
-        const MachRcuKind *kind = &machine->rcu_kind[callback >> 2 * MACH_RCU_ID_BITS];
+    for (; queue->head != end; (*n)--) {
+        guint64 callback;
+        const MachRcuKind *kind;
 
+        if (*n == 0 || mach_now(cpu) >= until)
+            return FALSE;
+        callback = queue->callback[queue->head++ & queue->mask];
+        kind = &machine->rcu_kind[callback >> 2 * MACH_RCU_ID_BITS];
         mach_spend(cpu, machine->costs.rcu_callback);
         kind->fn(cpu, callback & mask, callback >> MACH_RCU_ID_BITS & mask, kind->data);
         mach_poll_checkpoints(cpu);
     }
+    return TRUE;
+}
+
+/* Up to `n` callbacks of those that are ready now. FALSE when some of them are left. */
+static gboolean
+run_ready(MachCpu *cpu, guint n, SimTime until)
+{
+    MachRcuQueue *queue = &cpu->rcu;
+    SimTime now = mach_now(cpu);
+
+    for (; queue->segment_head != queue->segment_tail && is_ready(cpu, queue->segment_head, now); queue->segment_head++)
+        if (!run_callbacks(cpu, segment_end(queue, queue->segment_head), &n, until))
+            return FALSE;
+    return TRUE;
+}
+
+/* One call of rcu_do_batch(). FALSE when ready callbacks are left. */
+static gboolean
+run_batch(MachCpu *cpu)
+{
+    guint32 ready = n_ready(cpu), batch = MAX(cpu->is_flooded ? BATCH_FLOOD : BATCH_MIN, ready >> BATCH_SHIFT);
+    SimTime until = batch > BATCH_TIMED ? mach_now(cpu) + PASS_MS * SIM_MS : SIM_TIME_MAX;
+    gboolean is_done = ready == 0 || run_ready(cpu, batch, until);
+
+    if (mach_rcu_n_pending(cpu) <= FLOOD_ENDS)
+        cpu->is_flooded = FALSE;
+    return is_done;
 }
 
 void
-mach_rcu_run(MachCpu *cpu)
+mach_rcu_ksoftirqd(MachCpu *cpu)
 {
-    MachRcuQueue *queue = &cpu->rcu;
-    SimTime tick = mach_now(cpu);
+    SimTime turn = cpu->machine->ksoftirqd_turn;
+    gboolean is_done = run_ready(cpu, G_MAXUINT, turn ? mach_now(cpu) + turn : SIM_TIME_MAX);
 
-    while (queue->segment_head != queue->segment_tail) {
-        MachRcuSegment segment = queue->segment[queue->segment_head & queue->segment_mask];
+    cpu->slice_began = mach_now(cpu);
+    cpu->ksoftirqd_at = is_done ? SIM_TIME_MAX : mach_now(cpu) + turn;
+}
 
-        if (tick < grace_period_end(cpu->machine, segment.grace_period + 1))
-            break;
-        queue->segment_head++;
-        run_callbacks(cpu, queue->segment_head == queue->segment_tail ? queue->tail : segment.end);
+/* The task goes on to the end of its slice; alone, it has had one after the other. */
+static void
+wake_ksoftirqd(MachCpu *cpu)
+{
+    SimTime turn = cpu->machine->ksoftirqd_turn;
+
+    if (cpu->ksoftirqd_at == SIM_TIME_MAX)
+        cpu->ksoftirqd_at = turn ? mach_now(cpu) + turn - (mach_now(cpu) - cpu->slice_began) % turn : mach_now(cpu);
+}
+
+void
+mach_rcu_tick(MachCpu *cpu)
+{
+    SimTime begin = mach_now(cpu);
+
+    if (!cpu->machine->has_batches) {
+        run_ready(cpu, G_MAXUINT, SIM_TIME_MAX);
+        return;
     }
+    if (mach_rcu_n_pending(cpu) > FLOOD_BEGINS)
+        cpu->is_flooded = TRUE;
+    for (guint pass = 0; pass < PASSES_MAX && mach_now(cpu) - begin < SOFTIRQ_MS * SIM_MS; pass++)
+        if (run_batch(cpu)) {
+            cpu->ksoftirqd_at = SIM_TIME_MAX;
+            return;
+        }
+    wake_ksoftirqd(cpu);
 }
 
 guint

@@ -7,7 +7,11 @@
 void mach_rcu_init(MachRcuQueue *queue);
 void mach_rcu_clear(MachRcuQueue *queue);
 
-/* Runs every callback whose grace period is over, as the RCU softirq and ksoftirqd do at a tick. */
-void mach_rcu_run(MachCpu *cpu);
+/* At a tick: the callbacks whose grace period is over, all of them or, in batches, what the RCU softirq takes now
+ * (rcu_do_batch(), kernel/rcu/tree.c 6.5 to 6.17, called by handle_softirqs()). */
+void mach_rcu_tick(MachCpu *cpu);
+
+/* A turn of ksoftirqd, which has been left some. */
+void mach_rcu_ksoftirqd(MachCpu *cpu);
 
 #endif

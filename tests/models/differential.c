@@ -57,7 +57,7 @@ run_operation(Differential *d, MachCpu *cpu)
         slub_free_rcu(d->cache, cpu, op->slab[0]);
         break;
     case OP_RUN_RCU:
-        mach_rcu_run(cpu);
+        mach_rcu_tick(cpu);
         break;
     case OP_PREFILL:
         op->sheaf = slub_prefill_sheaf(d->cache, cpu, op->n);
