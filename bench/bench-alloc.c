@@ -172,9 +172,9 @@ main(void)
         g_error("%s", error->message);
     machine = mach_machine_new(topology, sim_plan_config(plan, 0), 1, 0, NULL, 0, 0);
     if (!slab_geometry_compute(&env, &spec, &geometry, &error) ||
-        !(system = slub_system_new(machine, KERNEL, 100, &error)) ||
-        !(client.cache = slub_cache_new(system, "bench", &geometry, 0, FALSE, &error)))
+        !(system = slub_system_new(machine, KERNEL, 100, &error)))
         g_error("%s", error->message);
+    client.cache = slub_cache_new(system, "bench", &geometry, 0, FALSE);
     client.cpu = &machine->cpu[0];
     sim_engine_add_fiber(machine->engine, 0, client_fiber, &client);
     bench_print_head("fast path (reference: bare freelist)");

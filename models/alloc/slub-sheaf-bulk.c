@@ -146,6 +146,8 @@ slub_prefill_sheaf(SlubCache *cache, MachCpu *cpu, guint n)
     SlubLatencyMark mark;
     SlubSheaf *sheaf;
 
+    if (measured->sheaves && cache != measured)
+        return slub_prefill_sheaf(measured, cpu, n);
     slub_latency_begin(measured, cpu, &mark);
     sheaf = is_regular ? prefill_regular(cache, cpu, n) : prefill_oversize(cache, cpu, n);
     slub_latency_end_bulk(measured, cpu, &mark, SLUB_PATH_BULK_ALLOC);
@@ -156,9 +158,14 @@ slub_prefill_sheaf(SlubCache *cache, MachCpu *cpu, guint n)
 SlabId
 slub_alloc_from_sheaf(SlubCache *cache, MachCpu *cpu, SlubSheaf *sheaf)
 {
+    SlabId object;
+
     g_assert(sheaf->size > 0);
     mach_spend(cpu, cpu->machine->costs.sheaf_object);
-    return sheaf->objects[--sheaf->size];
+    object = sheaf->objects[--sheaf->size];
+    if (slub_behind(cache)->sheaves)
+        slub_trace_from_sheaf(cache, cpu, object);
+    return object;
 }
 
 void
@@ -167,6 +174,8 @@ slub_return_sheaf(SlubCache *cache, MachCpu *cpu, SlubSheaf *sheaf)
     SlubBarn *barn;
     SlubSheafCpu *p;
 
+    if (slub_behind(cache)->sheaves)
+        cache = slub_behind(cache);
     cache->cpu[cpu->id].n_objects -= sheaf->size;
     if (!cache->sheaves || sheaf->capacity != cache->sheaves->capacity) {
         SlubLatencyMark mark;
@@ -237,6 +246,9 @@ slub_free_rcu(SlubCache *cache, MachCpu *cpu, SlabId object)
 {
     gboolean is_tried = slub_sheaf_accepts(cache, cpu, object);
 
+    if (slub_behind(cache)->sheaves && cache != slub_behind(cache))
+        mach_fail(cpu, "kfree_rcu() through sheaves has no tracepoint (allowed: workload.node_free = call_rcu, or "
+                       "slub.sheaves = off)");
     sim_private(cpu->engine, cpu->agent);
     if (is_tried && cache->sheaves) {
         free_rcu_to_sheaf(cache, cpu, object);

@@ -138,7 +138,7 @@ debug_generation(const SlubSystem *system)
 
 SlubCache *
 slub_cache_new(SlubSystem *system, const char *name, const SlabGeometry *geometry, double fallback_chance,
-               gboolean with_histogram, GError **error)
+               gboolean with_histogram)
 {
     const Machine *machine = system->machine;
     const MachTopology *topology = machine->topology;
@@ -168,11 +168,8 @@ slub_cache_new(SlubSystem *system, const char *name, const SlabGeometry *geometr
     system->front = g_renew(SlubCache *, system->front, system->n_caches + 1);
     system->front[system->n_caches] = cache;
     system->cache[system->n_caches++] = cache;
-    if (system->observer) {
-        system->front[cache->index] = slub_trace_new(cache, error);
-        if (!system->front[cache->index])
-            return NULL; /* the system frees it */
-    }
+    if (system->observer)
+        system->front[cache->index] = slub_trace_new(cache);
     return cache;
 }
 

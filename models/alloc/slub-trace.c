@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "slub-trace.h"
 
-#include "sim-error.h"
 #include "slub-parts.h"
 
 typedef struct {
@@ -73,21 +72,24 @@ static const SlubGeneration trace_generation = {
     .give_bulk = trace_give_bulk,
 };
 
+void
+slub_trace_from_sheaf(SlubCache *cache, const MachCpu *cpu, SlabId object)
+{
+    const SlubObserver *observer = cache->system->observer;
+
+    if (cache != slub_behind(cache))
+        observer->on_alloc(slub_behind(cache), cpu, SLUB_NO_NODE, 1, &object, FALSE, observer->data);
+}
+
 SlubCache *
-slub_trace_new(SlubCache *cache, GError **error)
+slub_trace_new(SlubCache *cache)
 {
     SlubSystem *system = cache->system;
-    Traced *t;
+    Traced *t = g_aligned_alloc0(1, sizeof *t, 64);
 
-    if (cache->sheaves) {
-        g_set_error(error, SIM_ERROR, SIM_ERROR_MODEL,
-                    "cache %s has sheaves, which are not traced (allowed: releases to 6.17, or slub.sheaves = off)",
-                    cache->name);
-        return NULL;
-    }
-    t = g_aligned_alloc0(1, sizeof *t, 64);
     *t = (Traced){.front = *cache, .behind = cache, .observer = system->observer};
     t->front.generation = t->front.below = &trace_generation;
+    t->front.sheaves = NULL;
     t->front.cpu = g_aligned_alloc0(system->machine->n_cpus, sizeof *t->front.cpu, 64);
     return &t->front;
 }

@@ -28,9 +28,12 @@ slub_behind(const SlubCache *cache)
     return cache->system->cache[cache->index];
 }
 
-/* For slub-system.c. What is in front of a new cache of a system with an observer. NULL and SIM_ERROR_MODEL for a cache
- * with sheaves: prefilled sheaves and those that wait for a grace period hand over objects elsewhere. */
-SlubCache *slub_trace_new(SlubCache *cache, GError **error);
+/* An object of a prefilled sheaf is handed out: kmem_cache_alloc_from_sheaf() has the tracepoint (mm/slub.c 6.18), filling
+ * the sheaf and giving it back have none. Tells the observer of a cache in front. */
+void slub_trace_from_sheaf(SlubCache *cache, const MachCpu *cpu, SlabId object);
+
+/* For slub-system.c. What is in front of a new cache of a system with an observer. */
+SlubCache *slub_trace_new(SlubCache *cache);
 /* Frees it; nothing for a cache that stands for itself. */
 void slub_trace_free(SlubCache *front);
 

@@ -102,9 +102,9 @@ void slub_system_set_layers(SlubSystem *system, const SlubLayers *layers);
 
 /* The cache has sheaves if geometry->sheaf_capacity is above 0, which that of a debug cache never is. A debug cache has
  * a cpu partial list only under SLUB_DEBUG_CPU_PARTIAL, with the limits in `geometry`. The system owns the cache; who
- * uses it takes system->front of the same index when there may be an observer. SIM_ERROR_MODEL: it cannot be observed. */
+ * uses it takes system->front of the same index when there may be an observer. */
 SlubCache *slub_cache_new(SlubSystem *system, const char *name, const SlabGeometry *geometry, double fallback_chance,
-                          gboolean with_histogram, GError **error);
+                          gboolean with_histogram);
 
 void slub_free_bulk(SlubCache *cache, MachCpu *cpu, guint n, SlabId *objects); /* kmem_cache_free_bulk; reorders */
 void slub_alloc_bulk(SlubCache *cache, MachCpu *cpu, guint n, SlabId *ret_objects);

@@ -155,10 +155,10 @@ replay_names_learn(ReplayNames *names, const KmemEvent *event)
     *nameless = event->op == KMEM_FREE && !event->cache.text ? (event->ptr >> PAGE_SHIFT) + 1 : 0;
     if (event->op == KMEM_ALLOC)
         learn_alloc(names, event);
-    if (event->op != KMEM_PROBE)
-        names->slow[event->cpu] = 0;
     else if (event->op == KMEM_FREE)
         learn_free(names, event);
+    if (event->op != KMEM_PROBE)
+        names->slow[event->cpu] = 0;
 }
 
 /* Sites whose objects were never freed: by another object of the same page. */

@@ -122,11 +122,7 @@ add_cache(Replay *replay, const char *name, gint row, const SlabGeometry *geomet
             cache->first_slab[i] = G_MAXUINT64;
     replay_table_init(&cache->slabs, n_starts);
     for (guint i = 0; i < n_starts; i++) {
-        cache->cache[i] = slub_cache_new(replay->world[i].system, name, geometry, 0, FALSE, error);
-        if (!cache->cache[i]) {
-            cache_free(cache);
-            return REFUSED;
-        }
+        cache->cache[i] = slub_cache_new(replay->world[i].system, name, geometry, 0, FALSE);
         replay_start_cache(replay, cache, i);
     }
     g_ptr_array_add(replay->caches, cache);

@@ -29,10 +29,8 @@ array_cache(World *world, const SlabGeometryEnv *env, guint class, GError **erro
         return cache;
     if (!world_cache_geometry(world->config, env, spec.name, &geometry, error))
         return NULL;
-    return slub_cache_new(world->slub, spec.name, &geometry, sim_config_real(world->config, "slub", "order_fallback"),
-                          TRUE, error)
-               ? find_cache(world, name)
-               : NULL;
+    slub_cache_new(world->slub, spec.name, &geometry, sim_config_real(world->config, "slub", "order_fallback"), TRUE);
+    return find_cache(world, name);
 }
 
 static gboolean

@@ -68,6 +68,9 @@ add_probes(Trace *trace, const SlubCache *cache, const MachCpu *cpu, SimTime at)
     ReplayCounts *told, now;
     guint64 n_lists = replay_n_list_locks(cache), n_new_lists, *told_lists;
 
+    /* Their counters do not tell what a sheaf's filling and flushing enter. */
+    if (cache->sheaves)
+        return;
     while (trace->counts->len <= cache->index) {
         g_ptr_array_add(trace->counts, g_new0(ReplayCounts, trace->n_cpus));
         g_array_set_size(trace->lists, trace->counts->len);
@@ -198,6 +201,7 @@ write_caches(const World *world, GString *text, GError **error)
         spec.cpu_partial_override = geometry->has_cpu_partial ? (gint) geometry->cpu_partial : -1;
         if (geometry->has_cpu_partial && env.kernel >= SLAB_KERNEL(5, 16))
             spec.cpu_partial_slabs_override = (gint) geometry->cpu_partial_slabs;
+        spec.args_sheaf_capacity = geometry->sheaf_capacity;
         slab_spec_write(&spec, text);
     }
     return TRUE;

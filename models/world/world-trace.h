@@ -10,9 +10,9 @@
  * file, from the first operation to the end of the run, set-up and warm-up included, and beside it what slubsim replay
  * looks for there: BASE.caches (the caches with their orders and limits) and BASE.env (release, CPUs, nodes), where
  * BASE is `path` without ".txt". An allocation stands at the moment it is over, a free at the moment it begins, each
- * with the slow-path functions it entered, as the kernel's events do. `ret_n_events` counts calls. SIM_ERROR_MODEL for
- * caches with sheaves and for a run of more than WORLD_TRACE_MAX_EVENTS calls, SIM_ERROR_IO, and what world_run()
- * reports; nothing is written then. */
+ * with the slow-path functions it entered, as the kernel's events do, but for caches with sheaves. `ret_n_events` counts
+ * calls. SIM_ERROR_MODEL for kfree_rcu() of caches with sheaves and for a run of more than WORLD_TRACE_MAX_EVENTS calls,
+ * SIM_ERROR_IO, and what world_run() reports; nothing is written then. */
 #define WORLD_TRACE_MAX_EVENTS (1u << 25)
 gboolean world_run_traced(const SimRunInput *input, SimRecord *record, const char *path, guint64 *ret_n_events,
                           GError **error);

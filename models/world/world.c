@@ -111,8 +111,8 @@ add_caches(World *world, const Workload *workload, GError **error)
 
         if (!world_cache_geometry(world->config, &env, *names, &geometry, error))
             return FALSE;
-        cache = slub_cache_new(world->slub, *names, &geometry, fallback, TRUE, error);
-        if (!cache || (array_capacity && !slub_array_set_up(cache, array_capacity, error)))
+        cache = slub_cache_new(world->slub, *names, &geometry, fallback, TRUE);
+        if (array_capacity && !slub_array_set_up(cache, array_capacity, error))
             return FALSE;
     }
     return TRUE;

@@ -203,8 +203,7 @@ add_cache(Bed *bed, const SlabGeometryEnv *env, const char *name, guint bytes, g
     slab_geometry_compute(env, &spec, &geometry, &error);
     g_assert_no_error(error);
     slab_ext_compute(env, &bed->settings.ext, &(SlabMergeRules){0}, &spec, &geometry, &ext, NULL);
-    cache = slub_cache_new(bed->system, name, &geometry, 0, FALSE, &error);
-    g_assert_no_error(error);
+    cache = slub_cache_new(bed->system, name, &geometry, 0, FALSE);
     memcg_add_cache(bed->memcg, cache, &ext, bed->arrays);
     return cache;
 }

@@ -55,8 +55,7 @@ test_by_hand(void)
     machine = test_machine_start(&test, 1, NULL, 0);
     system = slub_system_new(machine, SLAB_KERNEL(6, 5), 100, &error);
     g_assert_no_error(error);
-    cache = slub_cache_new(system, "cache", &geometry, 0, FALSE, &error);
-    g_assert_no_error(error);
+    cache = slub_cache_new(system, "cache", &geometry, 0, FALSE);
     test_machine_run_each(machine, fill, cache);
     slub_occupancy(cache, 0, node0);
     slub_occupancy(cache, 1, node1);

@@ -60,6 +60,11 @@ static const Run runs[] = {
     {"oversize", "mmap1",
      "kernel.version=6.18;slub.sheaves=off;machine.cores_per_l3=2;workload.processes=2;workload.leaf=full;"
      "run.duration=6 ms;run.latency=true"},
+    {"sheaves", "hackbench",
+     "kernel.version=7.0;machine.sockets=2;machine.cores_per_l3=2;workload.groups=2;run.duration=4 ms;run.latency=true"},
+    {"prefilled", "mmap1",
+     "kernel.version=6.18;machine.cores_per_l3=2;workload.processes=2;workload.leaf=full;workload.node_free=call_rcu;"
+     "run.duration=20 ms"},
     /* What is done with a cache beside allocating and freeing, and looked up in it. */
     {"lives", "churn",
      "kernel.version=6.6;machine.cores_per_l3=2;workload.churn_cpus=2;workload.migrate_interval=1 ms;"
@@ -200,6 +205,72 @@ test_round_trip(Fixture *fixture, gconstpointer data)
     }
 }
 
+/* What users record most often has the events without the slow paths: an allocation's call site then gets its cache from
+ * the frees of the same objects. */
+static void
+test_events_alone(Fixture *fixture, gconstpointer data)
+{
+    g_autoptr(SimPlan) plan = test_world_plan("hackbench", runs[0].settings);
+    g_autoptr(SimRecord) record = sim_record_new();
+    g_autoptr(GString) events = g_string_new(NULL);
+    g_autoptr(ReplayRun) again = NULL;
+    g_autofree char *text = NULL;
+    g_auto(GStrv) lines = NULL;
+
+    run_traced(fixture, plan, record);
+    g_assert_true(g_file_get_contents(fixture->trace, &text, NULL, NULL));
+    lines = g_strsplit(text, "\n", -1);
+    for (guint i = 0; lines[i]; i++)
+        if (!strstr(lines[i], "+0x0)"))
+            g_string_append_printf(events, "%s\n", lines[i]);
+    g_assert_cmpuint(events->len, <, strlen(text));
+    g_assert_true(g_file_set_contents(fixture->trace, events->str, (gssize) events->len, NULL));
+    again = replay(fixture, REPLAY_FREE);
+    g_assert_cmpuint(again->replay->caches->len, ==, 2);
+    for (guint i = 0; i < 2; i++) {
+        const ReplayCache *cache = g_ptr_array_index(again->replay->caches, i);
+
+        g_assert_cmpstr(cache->name, ==, i == 0 ? "skbuff_head_cache" : "kmalloc-cg-512");
+        g_assert_cmpuint(cache->n_allocs, >, 1000);
+        g_assert_cmpuint(cache->n_frees, >, 1000);
+    }
+}
+
+/* With sheaves, too: they fill, flush and go to the barn as in the run. */
+static void
+test_round_trip_sheaves(Fixture *fixture, gconstpointer data)
+{
+    static const SlabStat compared[] = {
+        SLAB_STAT_ALLOC_FASTPATH, SLAB_STAT_FREE_FASTPATH, SLAB_STAT_ALLOC_SLOWPATH, SLAB_STAT_FREE_SLOWPATH,
+        SLAB_STAT_ALLOC_PCS,      SLAB_STAT_FREE_PCS,      SLAB_STAT_ALLOC_SLAB,     SLAB_STAT_FREE_SLAB,
+        SLAB_STAT_SHEAF_REFILL,   SLAB_STAT_SHEAF_FLUSH,   SLAB_STAT_SHEAF_ALLOC,    SLAB_STAT_BARN_GET,
+        SLAB_STAT_BARN_GET_FAIL,  SLAB_STAT_BARN_PUT,      SLAB_STAT_BARN_PUT_FAIL,
+    };
+    g_autofree char *settings = g_strdup_printf(
+        "kernel.version=%s;machine.sockets=1;machine.cores_per_l3=1;workload.groups=2;run.duration=40 ms", (const char *) data);
+    g_autoptr(SimPlan) plan = test_world_plan("hackbench", settings);
+    g_autoptr(SimRecord) record = sim_record_new();
+    g_autoptr(ReplayRun) again = NULL;
+    guint64 n_barn = 0;
+
+    run_traced(fixture, plan, record);
+    again = replay(fixture, REPLAY_FREE);
+    g_assert_cmpuint(again->replay->caches->len, ==, 2);
+    for (guint i = 0; i < again->replay->caches->len; i++) {
+        const ReplayCache *cache = g_ptr_array_index(again->replay->caches, i);
+
+        for (guint s = 0; s < G_N_ELEMENTS(compared); s++) {
+            const char *stat = slab_stat_name(compared[s]);
+            guint64 found = cache->cache[0]->cpu[0].stat[compared[s]];
+
+            g_test_message("%s %s", cache->name, stat);
+            g_assert_cmpuint(found, ==, sum_of_stat(record, cache->name, stat));
+            n_barn += compared[s] == SLAB_STAT_BARN_PUT ? found : 0;
+        }
+    }
+    g_assert_cmpuint(n_barn, >, 10);
+}
+
 /* Where calls of several CPUs overlap their order in the trace is that of their ends and beginnings, not of what they
  * did in between: as with the kernel's own traces, a few steps look wrong. Scenario settings are not known to replay;
  * that they come along shows in a cache whose limits are not those of the release. */
@@ -275,7 +346,8 @@ test_refusals(Fixture *fixture, gconstpointer data)
 
     g_assert_false(world_run_traced(&input, record, fixture->trace, &n_events, &error));
     g_assert_error(error, SIM_ERROR, SIM_ERROR_MODEL);
-    g_assert_nonnull(strstr(error->message, "slub.sheaves = off"));
+    g_assert_nonnull(strstr(error->message, "kfree_rcu()"));
+    g_assert_nonnull(strstr(error->message, "workload.node_free = call_rcu"));
     g_assert_false(g_file_test(fixture->trace, G_FILE_TEST_EXISTS));
     g_clear_error(&error);
     input = input_of(plain);
@@ -296,6 +368,11 @@ main(int argc, char **argv)
     }
     g_test_add("/trace/round-trip", Fixture, "", set_up, test_round_trip, tear_down);
     g_test_add("/trace/round-trip-warm", Fixture, ";run.warmup=10 ms", set_up, test_round_trip, tear_down);
+    g_test_add("/trace/round-trip-sheaves/6.18", Fixture,
+               "6.18;cache kmalloc-cg-512.args_sheaf_capacity=28;cache skbuff_head_cache.args_sheaf_capacity=60", set_up,
+               test_round_trip_sheaves, tear_down);
+    g_test_add("/trace/round-trip-sheaves/7.0", Fixture, "7.0", set_up, test_round_trip_sheaves, tear_down);
+    g_test_add("/trace/events-alone", Fixture, NULL, set_up, test_events_alone, tear_down);
     g_test_add("/trace/free-times", Fixture, NULL, set_up, test_free_times, tear_down);
     g_test_add("/trace/overlapping", Fixture, NULL, set_up, test_overlapping, tear_down);
     g_test_add("/trace/refusals", Fixture, NULL, set_up, test_refusals, tear_down);
