@@ -203,6 +203,7 @@ replay_names_find(ReplayNames *names, const KmemEvent *event)
 {
     const guint32 *site;
     g_autofree char *name = NULL;
+    guint n_known = names->names->len, number;
 
     if (event->cache.text)
         return event->cache.n_bytes ? (gint) replay_names_intern(names, event->cache.text, event->cache.n_bytes) : -1;
@@ -215,7 +216,9 @@ replay_names_find(ReplayNames *names, const KmemEvent *event)
         return (gint) site[0] - 1;
     name = g_strdup_printf("%.*s:%u", (int) event->site.n_bytes, event->site.text ? event->site.text : "",
                            event->bytes_alloc);
-    return (gint) replay_names_intern(names, name, strlen(name));
+    number = replay_names_intern(names, name, strlen(name));
+    names->n_sites += names->names->len > n_known;
+    return (gint) number;
 }
 
 gint

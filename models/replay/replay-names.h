@@ -21,6 +21,7 @@ typedef struct {
     guint64 nameless[KMEM_MAX_CPUS]; /* learning: page + 1 of the last free, when it named no cache */
     guint slow[KMEM_MAX_CPUS];       /* learning: number + 1 of the slow path the CPU's next allocation came from */
     guint kmalloc[4][32];            /* number + 1 by type and class */
+    guint n_sites;                   /* names of their own that call sites got, as nothing tells their cache */
     guint64 n_padded;                /* kmalloc objects of a size that is no class: slab debugging */
 } ReplayNames;
 

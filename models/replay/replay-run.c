@@ -222,6 +222,11 @@ note_doubts(ReplayRun *run)
              "coarse clock: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " events have the time of the one before;"
              " their order is that of the file",
              s->n_same_time, s->n_events);
+    if (run->names.n_sites)
+        note(run,
+             "nothing tells the caches of %u call sites: each is taken for a cache of its own, SITE:SIZE, though several may "
+             "share one",
+             run->names.n_sites);
     if (run->names.n_padded)
         note(run, "%" G_GUINT64_FORMAT " kmalloc objects are larger than their class: was slab debugging on?",
              run->names.n_padded);
