@@ -142,8 +142,8 @@ read_crash(const ImpText *text, ImpDump *dump)
             take_slab(&g_array_index(dump->rows, ImpRow, dump->rows->len - 1), part, &words);
     }
     if (n_complaints > 0)
-        imp_dump_note(dump, IMP_NOTE_CONFLICT, "%u complaints of crash about what it read: its counts may be wrong",
-                      n_complaints);
+        imp_dump_note(dump, IMP_NOTE_CONFLICT, "crash complained %s about what it read: its counts may be wrong",
+                      n_complaints > 1 ? "several times" : "once");
     if (n_skipped > 0)
         imp_dump_note(dump, IMP_NOTE_DAMAGE, "%u places where slabs were skipped: the lists are not whole", n_skipped);
 }

@@ -61,10 +61,14 @@ sniff(const ImpText *text, ImpDump *dump)
     dump->format = formats[best]->title;
     dump->shows = formats[best]->shows;
     dump->unknown = formats[best]->unknown;
-    dump->why = evidence[best].n_headers > 0
-                    ? g_strdup_printf("%u lines of the form %s, and %s", evidence[best].n_rows, formats[best]->row_form,
-                                      formats[best]->header_form)
-                    : g_strdup_printf("%u lines of the form %s", evidence[best].n_rows, formats[best]->row_form);
+    /* Rows of slabinfo 1.x are known by their header only. */
+    if (evidence[best].n_rows == 0)
+        dump->why = g_strdup(formats[best]->header_form);
+    else if (evidence[best].n_headers == 0)
+        dump->why = g_strdup_printf("%u lines of the form %s", evidence[best].n_rows, formats[best]->row_form);
+    else
+        dump->why = g_strdup_printf("%u lines of the form %s, and %s", evidence[best].n_rows, formats[best]->row_form,
+                                    formats[best]->header_form);
     for (gsize f = 0; f < G_N_ELEMENTS(formats); f++)
         if (f != best && evidence[f].n_headers > 0 && evidence[f].n_rows > 0)
             imp_dump_note(dump, IMP_NOTE_DAMAGE, "the text also holds what looks like %s: that part is not read",
