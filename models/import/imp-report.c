@@ -157,6 +157,12 @@ append_held(GString *text, const ImpMachine *machine, const ImpMemoryTable *memo
             "is not known\n",
             memory->sum.cpu_lists / KIB, memory->sum.cpu_held / KIB, machine->env.kernel / 1000,
             machine->env.kernel % 1000);
+    else if (memory->sum.cpu_lists >= 0)
+        g_string_append_printf(text,
+                               "- cpu_partial 0: at most %" G_GINT64_FORMAT
+                               " KiB lie in slabs on the CPUs' partial lists. Their slots count as in use above; how many "
+                               "are free is not known, nor which slabs CPUs take from\n",
+                               memory->sum.cpu_lists / KIB);
     else
         g_string_append_printf(text,
                                "- cpu_partial 0: what CPUs hold counts as in use above; how much that is cannot be "

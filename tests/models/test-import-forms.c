@@ -179,6 +179,21 @@ test_crash(void)
     g_assert_true(imp_dump_has_note(dump, "crash complained once"));
 }
 
+/* Without the number of CPUs the slabs on their partial lists are still known where the listing has them: 10 of 16 KiB. */
+static void
+test_cpu_lists_alone(void)
+{
+    g_autoptr(ImpDump) dump = import_fixture_read("kmalloc-256/object_size:256\nkmalloc-256/slab_size:256\n"
+                                                  "kmalloc-256/order:2\nkmalloc-256/objs_per_slab:64\n"
+                                                  "kmalloc-256/objects:1200\nkmalloc-256/total_objects:1280\n"
+                                                  "kmalloc-256/slabs:20\nkmalloc-256/partial:3\n"
+                                                  "kmalloc-256/slabs_cpu_partial:320(10) C0=160(5) C1=160(5)\n",
+                                                  NULL);
+    g_autofree char *text = import_fixture_inspect(dump, 0);
+
+    g_assert_nonnull(strstr(text, "- cpu_partial 0: at most 160 KiB lie in slabs on the CPUs' partial lists. "));
+}
+
 /* Each in one line that says where and why. */
 static void
 test_refusals(void)
@@ -222,6 +237,7 @@ main(int argc, char **argv)
     g_test_add_func("/import-forms/table", test_table);
     g_test_add_func("/import-forms/slabtop", test_slabtop);
     g_test_add_func("/import-forms/crash", test_crash);
+    g_test_add_func("/import-forms/cpu-lists-alone", test_cpu_lists_alone);
     g_test_add_func("/import-forms/refusals", test_refusals);
     return g_test_run();
 }
