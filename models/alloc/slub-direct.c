@@ -69,6 +69,7 @@ take_object(SlubCache *cache, MachCpu *cpu, gint node)
     gint searched = node == SLUB_NO_NODE ? cpu->mem_node : slub_wanted_node(cpu, node);
     SlabId id = 0;
 
+    cache->cpu[cpu->id].n_slab_alloc++;
     mach_spend(cpu, cpu->machine->costs.alloc_slow);
     if (node != SLUB_NO_NODE && searched != SLUB_NO_NODE) {
         id = take_from_node(cache, cpu, (guint) searched, SLUB_LOCK_FROM_PARTIAL);
@@ -96,6 +97,7 @@ direct_alloc_slow(SlubCache *cache, MachCpu *cpu, gint node)
 void
 slub_direct_free_to_slab(SlubCache *cache, MachCpu *cpu, SlabId id, guint n_objects)
 {
+    cache->cpu[cpu->id].n_slab_free++;
     if (slub_is_debug(cache))
         slub_debug_free_to_slab(cache, cpu, id, n_objects);
     else
@@ -193,7 +195,7 @@ refill_from_node(SlubCache *cache, MachCpu *cpu, guint node_id, guint n, gboolea
         for (guint i = 0; i < n_taken; i++)
             ret_objects[n_done++] = id;
         if (n_free > n_taken)
-            slub_free_to_slab(cache, cpu, id, n_free - n_taken);
+            slub_direct_free_to_slab(cache, cpu, id, n_free - n_taken);
     }
     if (chain)
         return_isolated(cache, cpu, node_id, chain);

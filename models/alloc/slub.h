@@ -27,6 +27,9 @@ typedef struct {
     guint32 veiled_free;
     gint64 n_objects; /* allocated minus freed on this CPU */
     guint64 stat[SLAB_N_STATS];
+    /* Calls of ___slab_alloc() and __slab_free() where there is no cpu slab: there the counters above count objects, and
+     * not those of sheaves. */
+    guint64 n_slab_alloc, n_slab_free;
 } SlubCpu;
 
 /* kmem_cache_node. Under list_lock, but for the racy reads of partial.count. */

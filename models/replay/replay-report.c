@@ -41,7 +41,7 @@ append_calls(const ReplayRun *run, const ReplayCache *cache, KmemProbe probe, GS
     double counted = 0;
     gboolean has_counts = run->counted && replay_counted_calls(run->counted, run->catalog, cache, probe, &counted);
 
-    if (spread.high == 0 && counted == 0)
+    if (!replay_has_function(cache->cache[0], probe) || (spread.high == 0 && counted == 0))
         return;
     g_string_append_printf(text, "%-22s %-20s %11.1f %9.0f %9.0f", cache->name, kmem_probe_name(probe), spread.mean,
                            spread.low, spread.high);

@@ -455,18 +455,31 @@ replay_n_list_locks(const SlubCache *slub)
     return n;
 }
 
-ReplayCounts
-replay_counts_of(const guint64 stat[SLAB_N_STATS], guint64 n_list_locks)
+gboolean
+replay_has_function(const SlubCache *slub, KmemProbe probe)
 {
-    ReplayCounts counts;
+    return slub->below->has_cpu_slab || probe == KMEM_PROBE_ALLOC_SLOW || probe == KMEM_PROBE_FREE_SLOW ||
+           probe == KMEM_PROBE_NEW_SLAB || probe == KMEM_PROBE_DISCARD_SLAB;
+}
 
+ReplayCounts
+replay_counts_of(const SlubCache *slub, const SlubCpu *counters, guint64 n_list_locks)
+{
+    const guint64 *stat = counters->stat;
+    ReplayCounts counts = {0};
+
+    counts.calls[KMEM_PROBE_NEW_SLAB] = stat[SLAB_STAT_ALLOC_SLAB];
+    counts.calls[KMEM_PROBE_DISCARD_SLAB] = stat[SLAB_STAT_FREE_SLAB];
+    if (!slub->below->has_cpu_slab) {
+        counts.calls[KMEM_PROBE_ALLOC_SLOW] = counters->n_slab_alloc;
+        counts.calls[KMEM_PROBE_FREE_SLOW] = counters->n_slab_free;
+        return counts;
+    }
     counts.calls[KMEM_PROBE_ALLOC_SLOW] = stat[SLAB_STAT_ALLOC_SLOWPATH];
     counts.calls[KMEM_PROBE_FREE_SLOW] = stat[SLAB_STAT_FREE_SLOWPATH];
     counts.calls[KMEM_PROBE_GET_PARTIAL_NODE] = n_list_locks;
     counts.calls[KMEM_PROBE_PUT_CPU_PARTIAL] = stat[SLAB_STAT_CPU_PARTIAL_FREE] + stat[SLAB_STAT_CPU_PARTIAL_NODE];
     counts.calls[KMEM_PROBE_UNFREEZE] = stat[SLAB_STAT_CPU_PARTIAL_DRAIN];
-    counts.calls[KMEM_PROBE_NEW_SLAB] = stat[SLAB_STAT_ALLOC_SLAB];
-    counts.calls[KMEM_PROBE_DISCARD_SLAB] = stat[SLAB_STAT_FREE_SLAB];
     counts.calls[KMEM_PROBE_DEACTIVATE] = stat[SLAB_STAT_ALLOC_NODE_MISMATCH] + stat[SLAB_STAT_CPUSLAB_FLUSH];
     return counts;
 }
@@ -475,13 +488,18 @@ ReplayCounts
 replay_counts(const ReplayCache *cache, guint start)
 {
     const SlubCache *slub = cache->cache[start];
-    guint64 stat[SLAB_N_STATS] = {0};
+    SlubCpu sum = {0};
     ReplayCounts counts;
 
-    for (guint cpu = 0; cpu < slub->system->machine->n_cpus; cpu++)
+    for (guint id = 0; id < slub->system->machine->n_cpus; id++) {
+        const SlubCpu *c = &slub->cpu[id];
+
         for (guint i = 0; i < SLAB_N_STATS; i++)
-            stat[i] += slub->cpu[cpu].stat[i];
-    counts = replay_counts_of(stat, replay_n_list_locks(slub));
+            sum.stat[i] += c->stat[i];
+        sum.n_slab_alloc += c->n_slab_alloc;
+        sum.n_slab_free += c->n_slab_free;
+    }
+    counts = replay_counts_of(slub, &sum, replay_n_list_locks(slub));
     for (guint i = 0; i < KMEM_N_PROBES; i++)
         counts.calls[i] -= cache->before[start].calls[i];
     return counts;

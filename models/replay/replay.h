@@ -88,8 +88,11 @@ void replay_finish(Replay *replay);
 ReplayCounts replay_counts(const ReplayCache *cache, guint start);
 
 /* The same from counters, of one CPU or summed, and from how often list locks were taken to get slabs. */
-ReplayCounts replay_counts_of(const guint64 stat[SLAB_N_STATS], guint64 n_list_locks);
+ReplayCounts replay_counts_of(const SlubCache *slub, const SlubCpu *counters, guint64 n_list_locks);
 guint64 replay_n_list_locks(const SlubCache *slub);
+
+/* Whether the cache's release has that function at all; from 7.0 on there are no cpu slabs and no cpu partial lists. */
+gboolean replay_has_function(const SlubCache *slub, KmemProbe probe);
 
 /* Live objects the trace has shown. */
 gsize replay_n_live(const Replay *replay);

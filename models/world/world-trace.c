@@ -78,7 +78,7 @@ add_probes(Trace *trace, const SlubCache *cache, const MachCpu *cpu, SimTime at)
     told = (ReplayCounts *) trace->counts->pdata[cache->index] + cpu->id;
     told_lists = &g_array_index(trace->lists, guint64, cache->index);
     n_new_lists = n_lists >= *told_lists ? n_lists - *told_lists : n_lists;
-    now = replay_counts_of(cache->cpu[cpu->id].stat, told->calls[KMEM_PROBE_GET_PARTIAL_NODE] + n_new_lists);
+    now = replay_counts_of(cache, &cache->cpu[cpu->id], told->calls[KMEM_PROBE_GET_PARTIAL_NODE] + n_new_lists);
     *told_lists = n_lists;
     for (guint probe = 0; probe < KMEM_N_PROBES && !trace->is_full; probe++)
         if (now.calls[probe] > told->calls[probe])
