@@ -27,8 +27,7 @@ typedef struct {
     guint32 veiled_free;
     gint64 n_objects; /* allocated minus freed on this CPU */
     guint64 stat[SLAB_N_STATS];
-    /* Calls of ___slab_alloc() and __slab_free() where there is no cpu slab: there the counters above count objects, and
-     * not those of sheaves. */
+    /* Calls of ___slab_alloc() and __slab_free() where no cpu slab is: the counters leave out those for sheaves. */
     guint64 n_slab_alloc, n_slab_free;
 } SlubCpu;
 
