@@ -272,6 +272,20 @@ follow_until(const ReplayRequest *request, const Extent *extent)
            (gint64) (request->warm_fraction * (double) (extent->last_time_ns - extent->first_time_ns));
 }
 
+/* What is followed step by step begins with a CPU's slab. */
+static gboolean
+check_mode(const ReplayRequest *request, const ReplayRun *run, GError **error)
+{
+    guint kernel = MAX(run->recorded_kernel, request->kernel);
+
+    if (request->mode == REPLAY_FREE || kernel < SLAB_KERNEL(7, 0))
+        return TRUE;
+    g_set_error(error, SIM_ERROR, SIM_ERROR_MODEL,
+                "--mode guided and warm follow cpu slabs, which kernel %u.%u does not have (allowed: free)", kernel / 1000,
+                kernel % 1000);
+    return FALSE;
+}
+
 ReplayRun *
 replay_run(const ReplayRequest *request, GError **error)
 {
@@ -282,7 +296,7 @@ replay_run(const ReplayRequest *request, GError **error)
     ReplayParams params;
 
     run->notes = g_ptr_array_new_with_free_func(g_free);
-    if (!load_catalog(request, run, error))
+    if (!load_catalog(request, run, error) || !check_mode(request, run, error))
         return NULL;
     replay_names_init(&run->names, &run->catalog->listing->env);
     if (is_file ? !scan(request->trace_path, &run->names, &extent, error) : extent.n_cpus == 0) {

@@ -104,9 +104,14 @@ find_row(const Replay *replay, gint row, gint *ret_index)
 static gint
 add_cache(Replay *replay, const char *name, gint row, const SlabGeometry *geometry, GError **error)
 {
-    ReplayCache *cache = g_new0(ReplayCache, 1);
+    ReplayCache *cache;
     guint n_starts = replay->params.n_starts;
 
+    if (replay->guide && geometry->sheaf_capacity) {
+        g_set_error(error, SIM_ERROR, SIM_ERROR_MODEL, "%s has sheaves, whose steps are not followed", name);
+        return REFUSED;
+    }
+    cache = g_new0(ReplayCache, 1);
     cache->name = g_strdup(name);
     cache->row = row;
     cache->geometry = *geometry;

@@ -279,6 +279,25 @@ check_slow_calls(const ReplayCache *cache)
     g_assert_true(replay_has_function(slub, KMEM_PROBE_NEW_SLAB));
 }
 
+/* Guided replay leaves caches with sheaves out and says so, and has nothing to follow where no cpu slabs are. */
+static void
+check_not_followed(const Fixture *fixture, const ReplayCache *cache)
+{
+    const ReplayRequest request = {
+        .trace_path = fixture->trace, .mode = REPLAY_GUIDED, .seed = 1, .n_starts = 1, .n_copies = 1};
+    g_autoptr(GError) error = NULL;
+    g_autoptr(ReplayRun) run = replay_run(&request, &error);
+
+    if (cache->cache[0]->below->has_cpu_slab) {
+        g_assert_no_error(error);
+        g_assert_cmpuint(run->replay->caches->len, ==, 0);
+        g_assert_nonnull(strstr(run->replay->failure->message, "has sheaves"));
+        return;
+    }
+    g_assert_error(error, SIM_ERROR, SIM_ERROR_MODEL);
+    g_assert_nonnull(strstr(error->message, "cpu slabs"));
+}
+
 /* With sheaves, too: they fill, flush and go to the barn as in the run. */
 static void
 test_round_trip_sheaves(Fixture *fixture, gconstpointer data)
@@ -313,6 +332,7 @@ test_round_trip_sheaves(Fixture *fixture, gconstpointer data)
         check_slow_calls(cache);
     }
     g_assert_cmpuint(n_barn, >, 10);
+    check_not_followed(fixture, again->replay->caches->pdata[0]);
 }
 
 /* Where calls of several CPUs overlap their order in the trace is that of their ends and beginnings, not of what they
