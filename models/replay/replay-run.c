@@ -233,6 +233,9 @@ note_doubts(ReplayRun *run)
     if (replay->n_reused)
         note(run, "%" G_GUINT64_FORMAT " pointers were handed out twice without a free between: taken as freed",
              replay->n_reused);
+    if (replay->n_sizeless)
+        note(run, "%" G_GUINT64_FORMAT " objects of bulk calls are left out: nothing tells the size of their cache",
+             replay->n_sizeless);
     if (replay->n_unknown_frees)
         note(run, "%" G_GUINT64_FORMAT " frees of objects from before the trace name no cache and are left out",
              replay->n_unknown_frees);

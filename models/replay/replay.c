@@ -224,10 +224,8 @@ alloc_object(Replay *replay, const KmemEvent *event)
     guint32 *object = new_object(replay, event, event->ptr, index);
     gint node = event->node >= 0 && (guint) event->node < replay->topology->n_nodes ? event->node : SLUB_NO_NODE;
 
-    if (!cache) {
-        replay->n_no_slab++;
+    if (!cache)
         return;
-    }
     cache->n_allocs++;
     if (replay->guide) {
         replay_guide_feed(replay->guide, event, index);
@@ -265,7 +263,7 @@ alloc_bulk(Replay *replay, const KmemEvent *event)
     for (guint i = 0; i < event->n_shown; i++)
         new_object(replay, event, event->ptrs[i], index);
     if (!cache) {
-        replay->n_no_slab += event->n_shown;
+        replay->n_sizeless += event->n_shown;
         return;
     }
     cache->n_allocs += event->n_shown;
@@ -332,8 +330,11 @@ free_bulk(Replay *replay, const KmemEvent *event)
 
         if (!object)
             object = adopt_object(replay, event, event->ptrs[i]);
-        if (!object || object[0] == NO_CACHE)
+        if (!object || object[0] == NO_CACHE) {
+            if (object)
+                replay_table_remove(&replay->objects, object);
             continue;
+        }
         its = g_ptr_array_index(replay->caches, object[0] - 1);
         if (cache && its != cache) {
             free_object(replay, event, event->ptrs[i], object);

@@ -64,7 +64,8 @@ typedef struct {
     GError *failure;      /* the first cache that could not be made */
     SlabId *scratch;      /* [KMEM_BULK_SHOWN] */
     gint last_free_cache; /* index of the cache of the last free, -1 = none */
-    guint64 n_events, n_unmatched_frees, n_unknown_frees, n_reused, n_no_slab;
+    guint64 n_events, n_unmatched_frees, n_unknown_frees, n_reused;
+    guint64 n_sizeless; /* objects of bulk calls, which tell no size, of caches whose size nothing else tells */
     gint64 first_time_ns, last_time_ns;
     ReplayDelay *delay;
     struct _ReplayGuide *guide; /* NULL unless the kernel is followed */

@@ -263,6 +263,35 @@ test_unmatched(void)
     g_assert_cmpuint(run->stats.n_hashed, ==, run->stats.n_pointers);
 }
 
+/* Bulk calls tell no size. Where nothing else does their objects are left out, and still come and go. */
+static void
+test_sizeless(void)
+{
+    static const char cycle[] =
+        " sh-1 [000] ..... 1.%06u: bulk_alloc: (f+0x1/0x2) name=\"node\" n=2 ret=2 p={0xffff8905fbc7eb00,0xffff8905fbc7e300}\n"
+        " sh-1 [000] ..... 1.%06u: bulk_free: (f+0x0/0x2) s=0xffff890580045a00 name=\"node\" n=2 "
+        "p={0xffff8905fbc7eb00,0xffff8905fbc7e300}\n";
+    g_autoptr(GString) text = g_string_new("# tracer: nop\n");
+    g_autofree char *path = NULL;
+    ReplayRequest request = {.n_starts = 1, .n_copies = 1, .kernel = SLAB_KERNEL(6, 1)};
+    GError *error = NULL;
+    g_autoptr(ReplayRun) run = NULL;
+
+    for (guint i = 0; i < 3; i++)
+        g_string_append_printf(text, cycle, 2 * i, 2 * i + 1);
+    close(g_file_open_tmp("slubsim-XXXXXX.txt", &path, NULL));
+    g_assert_true(g_file_set_contents(path, text->str, (gssize) text->len, NULL));
+    request.trace_path = path;
+    run = replay_run(&request, &error);
+    g_unlink(path);
+    g_assert_no_error(error);
+    g_assert_cmpuint(run->stats.n_bad, ==, 0);
+    g_assert_cmpuint(run->replay->n_events, ==, 6);
+    g_assert_cmpuint(run->replay->n_sizeless, ==, 6);
+    g_assert_cmpuint(run->replay->n_reused, ==, 0);
+    g_assert_cmpuint(replay_n_live(run->replay), ==, 0);
+}
+
 static char *
 some_text(gsize *ret_n)
 {
@@ -493,6 +522,7 @@ main(int argc, char **argv)
     g_test_add_func("/kmem-reader/bulk-null", test_bulk_null);
     g_test_add_func("/kmem-reader/cases", test_cases);
     g_test_add_func("/kmem-reader/unmatched", test_unmatched);
+    g_test_add_func("/kmem-reader/sizeless", test_sizeless);
     g_test_add_func("/kmem-reader/streams", test_streams);
     g_test_add_func("/kmem-reader/monsters", test_monsters);
     g_test_add_func("/kmem-reader/damage", test_damage);
