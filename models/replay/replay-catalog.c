@@ -123,6 +123,7 @@ replay_catalog_new(const SlabGeometryEnv *env, const char *listing_path, GError 
     catalog->listing = listing_path ? imp_load_listing(env, listing_path, &table, error) : slab_listing_new(env);
     if (!catalog->listing)
         return NULL;
+    catalog->recorded_kernel = catalog->listing->env.kernel;
     for (guint i = 0; i < catalog->listing->rows->len; i++)
         add_name(catalog, g_array_index(catalog->listing->rows, SlabListingRow, i).spec.name, i);
     if (table)
@@ -250,6 +251,9 @@ replay_catalog_geometry(const ReplayCatalog *catalog, gint row, const char *name
         spec = g_array_index(catalog->listing->rows, SlabListingRow, row).spec;
     else
         spec = made_up_spec(env, name, bytes_alloc, kmalloc_name);
+    /* A listing of the release has what it has; another release's creators are asked by name. */
+    if (row < 0 || env->kernel != catalog->recorded_kernel)
+        slab_listing_add_hidden_facts(env->kernel, name, &spec);
     if (catalog->listing->written_cpu_partial >= 0 && slab_geometry_compute(env, &spec, &geometry, NULL) &&
         geometry.has_cpu_partial)
         spec.cpu_partial_override = catalog->listing->written_cpu_partial;

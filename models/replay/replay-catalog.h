@@ -19,6 +19,7 @@ typedef struct {
 
 typedef struct {
     SlabListing *listing;
+    guint recorded_kernel; /* that of the listing; its environment's may be another by now */
     GHashTable *rows;    /* name (also of merged caches) -> row index + 1 */
     GArray *states;      /* ReplayCacheState by row; empty without states */
     GPtrArray *sets;     /* "cache.key=value", later ones win */

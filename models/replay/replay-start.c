@@ -75,6 +75,13 @@ draw_cpu(const ReplayCache *cache, const MachTopology *topology, guint start, Si
     return chosen;
 }
 
+/* Slabs that CPUs held in the recording lie on their node's list where CPUs hold none, or sheaves first. */
+static gboolean
+holds_slabs(const SlubCache *slub)
+{
+    return slub->below->has_cpu_slab && !slub->sheaves;
+}
+
 static void
 lay_cpu_slabs(Replay *replay, ReplayCache *cache, guint start, guint node, guint n)
 {
@@ -84,10 +91,11 @@ lay_cpu_slabs(Replay *replay, ReplayCache *cache, guint start, guint node, guint
         guint cpu = draw_cpu(cache, replay->topology, start, rng, node);
         guint inuse = cache->geometry.objects - (guint) sim_rng_below(rng, cache->geometry.objects);
 
-        if (cpu == MACH_NO_CPU)
+        if (cpu == MACH_NO_CPU || (inuse == cache->geometry.objects && !holds_slabs(cache->cache[start])))
             lay_slab(replay, cache, start, node, cache->geometry.objects, SLUB_PLACE_NONE, 0);
         else
-            lay_slab(replay, cache, start, node, inuse, SLUB_PLACE_CPU, cpu);
+            lay_slab(replay, cache, start, node, inuse,
+                     holds_slabs(cache->cache[start]) ? SLUB_PLACE_CPU : SLUB_PLACE_NODE_TAIL, cpu);
     }
 }
 
@@ -104,7 +112,8 @@ lay_cpu_partial(Replay *replay, ReplayCache *cache, guint start, const GArray *l
             guint node = topology->node_mem[topology->cpu_node[list.node]];
             guint inuse = (guint) sim_rng_below(rng, cache->geometry.objects);
 
-            lay_slab(replay, cache, start, node, inuse, SLUB_PLACE_CPU_PARTIAL, list.node);
+            lay_slab(replay, cache, start, node, inuse,
+                     holds_slabs(cache->cache[start]) ? SLUB_PLACE_CPU_PARTIAL : SLUB_PLACE_NODE_TAIL, list.node);
             n_by_node[node]++;
         }
     }

@@ -203,14 +203,11 @@ slab_listing_read_env(SlabListing *listing, const char *text, const char *path, 
     return TRUE;
 }
 
-static void
-add_hidden_facts(guint kernel, SlabCacheSpec *spec)
+void
+slab_listing_add_hidden_facts(guint kernel, const char *name, SlabCacheSpec *spec)
 {
-    spec->is_boot_cache = g_str_equal(spec->name, "kmem_cache") || g_str_equal(spec->name, "kmem_cache_node");
-    if (slab_kmalloc_is_name(spec->name))
-        spec->flags |= SLAB_KMALLOC;
     for (gsize i = 0; i < G_N_ELEMENTS(hidden_facts); i++)
-        if (g_str_equal(spec->name, hidden_facts[i].name) && kernel >= hidden_facts[i].from_kernel) {
+        if (g_str_equal(name, hidden_facts[i].name) && kernel >= hidden_facts[i].from_kernel) {
             spec->freeptr_offset = hidden_facts[i].freeptr_offset;
             spec->args_sheaf_capacity = hidden_facts[i].sheaf_capacity;
         }
@@ -264,7 +261,10 @@ slab_listing_add_sysfs(SlabListing *listing, const SlabListingRow *row)
     /* sysfs shows a cache that can be merged under such a name only. */
     if (name[0] != ':')
         whole.spec.flags |= SLAB_NO_MERGE;
-    add_hidden_facts(listing->env.kernel, &whole.spec);
+    whole.spec.is_boot_cache = g_str_equal(name, "kmem_cache") || g_str_equal(name, "kmem_cache_node");
+    if (slab_kmalloc_is_name(name))
+        whole.spec.flags |= SLAB_KMALLOC;
+    slab_listing_add_hidden_facts(listing->env.kernel, name, &whole.spec);
     slab_listing_add(listing, &whole);
 }
 

@@ -27,6 +27,9 @@ SlabListing *slab_listing_new(const SlabGeometryEnv *env);
 void slab_listing_free(SlabListing *listing);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(SlabListing, slab_listing_free)
 
+/* What the creator of a cache of that name passes in that release and no listing shows; nothing for most names. */
+void slab_listing_add_hidden_facts(guint kernel, const char *name, SlabCacheSpec *spec);
+
 /* A row of which nothing is known; `name` is borrowed. */
 SlabListingRow slab_listing_row_new(const char *name);
 

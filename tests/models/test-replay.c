@@ -409,6 +409,22 @@ test_scaled(void)
     g_assert_cmpfloat(ratio, <, 4.1);
 }
 
+/* A recording of 6.1 in 6.18: maple_node has the sheaves its creator asks for there. In 7.0 no CPU holds slabs. */
+static void
+test_other_release(void)
+{
+    g_autofree char *path = data_path("replay-6.1-mmap1-smp2.events.tsv.zst");
+    ReplayRequest request = {.trace_path = path, .n_starts = 2, .kernel = SLAB_KERNEL(6, 18)};
+    g_autoptr(ReplayRun) opt_in = run_request(&request), for_all = NULL;
+    SlubOccupancy places[SLUB_N_HOLDERS];
+
+    g_assert_cmpuint(find_cache(opt_in->replay, "maple_node")->geometry.sheaf_capacity, ==, 32);
+    request.kernel = SLAB_KERNEL(7, 0);
+    for_all = run_request(&request);
+    slub_occupancy(find_cache(for_all->replay, "maple_node")->cache[0], 0, places);
+    g_assert_cmpuint(places[SLUB_ON_CPU].n_slabs + places[SLUB_ON_CPU_PARTIAL].n_slabs, ==, 0);
+}
+
 static void
 test_occupancy(void)
 {
@@ -574,6 +590,7 @@ main(int argc, char **argv)
     g_test_add_func("/replay/scaled", test_scaled);
     g_test_add_func("/replay/order-of-frees", test_order_of_frees);
     g_test_add_func("/replay/occupancy", test_occupancy);
+    g_test_add_func("/replay/other-release", test_other_release);
     g_test_add_func("/replay/seeds", test_seeds);
     g_test_add_data_func("/replay/holes/frozen", "6.1-hackbench-smp2", test_holes);
     g_test_add_data_func("/replay/holes/delayed", "6.12-mmap1-smp8", test_holes);
